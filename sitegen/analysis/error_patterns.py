@@ -63,7 +63,12 @@ def error_patterns(wrong: Sequence[Judgement], judgements: Iterable[Judgement]) 
     }
     if len(pairs) < FEWEST:
         return ()
-    swapped = _swapped(wrong, pairs)
+    # Errors in two fields of one object, each of which has the value expected in the other; as a rule there are none.
+    every = set(pairs.values())
+    mirrored = {index: pair for index, pair in pairs.items() if pair[0] != pair[1] and pair[::-1] in every}
+    objects = {index: (wrong[index].document, wrong[index].path.rpartition(".")[0]) for index in mirrored}
+    places = {(*objects[index], *pair) for index, pair in mirrored.items()}
+    swapped = {index for index, pair in mirrored.items() if (*objects[index], *pair[::-1]) in places}
     displaced = _displaced(wrong, pairs, judgements) - swapped
     by_name = grouped(
         (SWAPPED if index in swapped else OTHER_ITEM if index in displaced else pattern_of(*pair), index)
@@ -106,16 +111,6 @@ def _texts(judgement: Judgement) -> tuple[str, str] | None:
     if REDACTED in (expected, actual) or not (0 < len(left) <= _LONGEST and 0 < len(right) <= _LONGEST):
         return None
     return left, right
-
-
-def _swapped(wrong: Sequence[Judgement], pairs: dict[int, tuple[str, str]]) -> set[int]:
-    """Return errors in two fields of one object, each of which has the value that is expected in the other."""
-    every = set(pairs.values())
-    # As a rule none, and then no path has to be taken apart.
-    mirrored = {index: pair for index, pair in pairs.items() if pair[0] != pair[1] and pair[::-1] in every}
-    objects = {index: (wrong[index].document, wrong[index].path.rpartition(".")[0]) for index in mirrored}
-    places = {(*objects[index], *pair) for index, pair in mirrored.items()}
-    return {index for index, pair in mirrored.items() if (*objects[index], *pair[::-1]) in places}
 
 
 def _displaced(

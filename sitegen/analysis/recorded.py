@@ -103,7 +103,15 @@ def _parts_when_written(at: Snapshot, scorecard_of: Callable[[Snapshot], Scoreca
         changed = [settings[cause] for cause in settings if cause in causes]
         return scorecard_of(_with_settings(at, changed)).counts if changed else card.counts
 
-    more = _counted_besides(theirs, counts_by(settings))
+    # The values that the record counts and the files do not have (or, below 0, lacks). Its errors of each type that the
+    # files do not give are among them, as far as their number allows; the others are right.
+    here, errors = counts_by(settings), {}
+    left = _expected(theirs) - _expected(here)
+    for name in ("omission", "wrong_value", "format_error"):
+        besides = getattr(theirs, name) - getattr(here, name)
+        errors[name] = min(max(besides, 0), left) if left > 0 else max(min(besides, 0), left)
+        left -= errors[name]
+    more = Counts(tp=left, fp=errors["wrong_value"] + errors["format_error"], **errors)
     convention = recorded_convention(recorded) or card.convention
     causes: list[RecordedCause] = ["counting"] if convention != card.convention else []
     causes += ["fields"] if any(more) else []
@@ -180,21 +188,6 @@ def _merged(settings: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
         else value
         for key, value in change.items()
     }
-
-
-def _counted_besides(theirs: Counts, here: Counts) -> Counts:
-    """Return the values that a record counts and the files do not have (or, below 0, lacks), by outcome.
-
-    Its errors of each type that the files do not give are among them, as far as their number allows; the others are
-    right.
-    """
-    left = _expected(theirs) - _expected(here)
-    errors = {}
-    for name in ("omission", "wrong_value", "format_error"):
-        more = getattr(theirs, name) - getattr(here, name)
-        errors[name] = min(max(more, 0), left) if left > 0 else max(min(more, 0), left)
-        left -= errors[name]
-    return Counts(tp=left, fp=errors["wrong_value"] + errors["format_error"], **errors)
 
 
 def _expected(counts: Counts) -> int:

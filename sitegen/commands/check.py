@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import Final
 
 from sitegen.commands.printing import print_document, print_markdown
@@ -32,8 +31,18 @@ def check(request: CheckRequest) -> None:
     for file in (request.markdown, request.junit):
         if file:
             named_place(file, top)  # an error now is better than one after all has been compared
-    if request.report:
-        _print_report_of(request, request.report)
+    if request.report:  # the exit code does not depend on the verdict, which was already that of the other run
+        try:
+            with request.report.open("rb") as opened:
+                content = opened.read(REPORT_BYTES + 1)
+        except OSError as error:
+            message = f"The file cannot be read: {error.strerror}."
+            raise SitegenError(message, where=str(request.report), fix="Name another file.") from None
+        text = gate_markdown(read_report(content))
+        if request.markdown:
+            write_named(request.markdown, text.encode("utf-8", "backslashreplace"), top)
+        else:
+            print_markdown(text)
         return
     try:
         branch = os.environ.get("GITHUB_BASE_REF")
@@ -52,25 +61,6 @@ def check(request: CheckRequest) -> None:
         print_markdown(text)
     if not report.passed:
         sys.exit(FAILED)
-
-
-def _print_report_of(request: CheckRequest, file: Path) -> None:
-    """Write the Markdown of a report that another run wrote as JSON. Raises SitegenError if it is not a report.
-
-    The exit code does not depend on the verdict, which was already the exit code of the other run.
-    """
-    try:
-        with file.open("rb") as opened:
-            content = opened.read(REPORT_BYTES + 1)
-    except OSError as error:
-        raise SitegenError(
-            f"The file cannot be read: {error.strerror}.", where=str(file), fix="Name another file."
-        ) from None
-    text = gate_markdown(read_report(content))
-    if request.markdown:
-        write_named(request.markdown, text.encode("utf-8", "backslashreplace"), top_of(request.options.repo))
-    else:
-        print_markdown(text)
 
 
 def _write_forms(request: CheckRequest, text: str, junit: bytes) -> None:

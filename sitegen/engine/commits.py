@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 from operator import attrgetter, itemgetter
@@ -19,7 +19,6 @@ from msgspec.structs import asdict, replace
 from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.series import first_points_with_output
 from sitegen.engine.cached_kinds import COMMITS_WITHOUT_OUTPUT, END_OF_WALK, EndOfWalk, decode
-from sitegen.engine.eval_job import EncodedEffects
 from sitegen.engine.evals import Evals
 from sitegen.engine.failures import attempt
 from sitegen.engine.instructions import touched_positions
@@ -31,8 +30,7 @@ from sitegen.history.patches import read_patches
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
-from sitegen.model.series import EvalSummary
-from sitegen.model.timeline import Cause, CommitRecord, EvalHistory
+from sitegen.model.timeline import Cause
 from sitegen.pages import links
 from sitegen.pages.commit import CommitEffect, CommitView, EvalMove, ListedCommit, commits_page, older_than_page
 from sitegen.pages.data.search import SHARD, SearchEntry, edit_entry, iteration_entry, shards
@@ -203,11 +201,31 @@ def _new_commits(evals: Evals, effects: EffectIndex) -> Iterator[CommitView]:
         position = record.commit.position
         own = edits_of.get(position, ())
         edits = [file_edit.edit for file_edit in own]
-        moves = _moves_of_commit(record, summaries, histories, evals.commit_effects)
+        moves = []  # of each eval that has points of the commit, except evals that sitegen failed to make
+        for eval_id in sorted({eval_id for eval_id, _ in record.snapshots} & summaries.keys()):
+            headlines = summaries[eval_id].headlines
+            start = bisect_left(headlines, position, key=attrgetter("commit_position"))
+            end = bisect_right(headlines, position, key=attrgetter("commit_position"))
+            effect = evals.commit_effects.get(eval_id, {}).get(record.commit.sha)
+            causes = {cause for snapshot in histories[eval_id].snapshots[start:end] for cause in snapshot.cause}
+            moves.append(
+                EvalMove(
+                    info=summaries[eval_id].info,
+                    specs=summaries[eval_id].specs,
+                    before=headlines[start - 1] if start else None,
+                    points=headlines[start:end],
+                    causes=tuple(cause for cause in get_args(Cause) if cause in causes),
+                    effect=None if effect is None else decode(zlib.decompress(effect), CommitEffect),
+                    originals=tuple(
+                        None if point.first_with_output is None else headlines[point.first_with_output].label
+                        for point in headlines[start:end]
+                    ),
+                )
+            )
         changed = sort_out(record, layout, timeline.renamed, layouts)
         view = CommitView(
             record=record,
-            moves=moves,
+            moves=tuple(moves),
             changed=changed,
             names={  # of evals that had a page when the commit was the newest: later evals change nothing
                 item.eval_id: summary.info.name
@@ -223,40 +241,6 @@ def _new_commits(evals: Evals, effects: EffectIndex) -> Iterator[CommitView]:
             COMMITS_WITHOUT_OUTPUT.keep(evals.build.memo, str(position), view)
             view = replace(view, around_edits=effects.effects_of(position))
         yield view
-
-
-def _moves_of_commit(
-    record: CommitRecord,
-    summaries: dict[str, EvalSummary],
-    histories: dict[str, EvalHistory],
-    effects: Mapping[str, EncodedEffects],
-) -> tuple[EvalMove, ...]:
-    """Return the change of each eval that has points of the commit, except evals that sitegen failed to make.
-
-    ``effects``: ``effects_of_commits`` of each eval, by its id.
-    """
-    moves = []
-    for eval_id in sorted({eval_id for eval_id, _ in record.snapshots} & summaries.keys()):
-        summary = summaries[eval_id]
-        start = bisect_left(summary.headlines, record.commit.position, key=attrgetter("commit_position"))
-        end = bisect_right(summary.headlines, record.commit.position, key=attrgetter("commit_position"))
-        effect = effects.get(eval_id, {}).get(record.commit.sha)
-        causes = {cause for snapshot in histories[eval_id].snapshots[start:end] for cause in snapshot.cause}
-        moves.append(
-            EvalMove(
-                info=summary.info,
-                specs=summary.specs,
-                before=summary.headlines[start - 1] if start else None,
-                points=summary.headlines[start:end],
-                causes=tuple(cause for cause in get_args(Cause) if cause in causes),
-                effect=None if effect is None else decode(zlib.decompress(effect), CommitEffect),
-                originals=tuple(
-                    None if point.first_with_output is None else summary.headlines[point.first_with_output].label
-                    for point in summary.headlines[start:end]
-                ),
-            )
-        )
-    return tuple(moves)
 
 
 def write_commit_pages(task: CommitsTask) -> CommitsDone:

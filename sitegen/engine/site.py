@@ -321,6 +321,9 @@ class SiteWriter:
     def _outcome(self, failures: tuple[Problem, ...]) -> Site:
         """Return what the command line and the API report. ``failures``: parts that sitegen failed to make."""
         counts = count_causes(self._causes)
+        notes = [problem.message for problem in self._timeline.perhaps]
+        shown = len(notes) if len(notes) <= _NOTES else _NOTES - 1
+        more = [f"{counted(len(notes) - shown, 'more such note')} on {links.problems()}."] * (len(notes) > shown)
         return Site(
             page=str(self._timeline.project.out / links.overview()),
             head=self._timeline.head.sha,
@@ -334,7 +337,7 @@ class SiteWriter:
             not_fetched=sum(POINTER in problem.message for problem in self._problems),
             unmatched_redactions=tuple(glob for glob, _ in unmatched_redactions(self._evals)),
             own_metrics=installed_versions(*(entry.settings for entry in self._timeline.manifest.evals)),
-            sentences=(*self._newest_outputs(), *self._perhaps_evals()),
+            sentences=(*self._newest_outputs(), *(line(note, 200) for note in notes[:shown]), *more),
         )
 
     def _newest_outputs(self) -> Iterator[str]:
@@ -354,14 +357,6 @@ class SiteWriter:
             yield line(f"{one.info.name}, {at.label}: {said}", 200)
         if len(here) > _NOTES:
             yield f"and {counted(len(here) - _NOTES, 'more eval')} with an output of this commit"
-
-    def _perhaps_evals(self) -> Iterator[str]:
-        """Yield the notes on what may be an eval; if there are many, the first, and the number of the others."""
-        notes = [problem.message for problem in self._timeline.perhaps]
-        shown = notes if len(notes) <= _NOTES else notes[: _NOTES - 1]
-        yield from (line(note, 200) for note in shown)
-        if rest := len(notes) - len(shown):
-            yield f"{counted(rest, 'more such note')} on {links.problems()}."
 
 
 def reports_that_fit(summaries: Iterable[EvalSummary], sizes: Mapping[str, int], excess: int) -> tuple[int, int]:

@@ -39,7 +39,14 @@ def unmatched(evals: Evals) -> tuple[Problem, ...]:
     """Return the problems of the built revision: problems of the project first, then problems of its evals."""
     timeline, summaries = evals.build.timeline, {summary.info.id: summary for summary in evals.summaries}
     layout = timeline.layout
-    shadowed = _shadowed(timeline, summaries)
+    shadowed = {}  # the eval of each other one whose folder is its alias, and whose files it owns
+    with_aliases = (entry.id for entry in timeline.manifest.evals if entry.aliases)
+    by_folder = grouped((folder, eval_id) for eval_id in with_aliases for folder in layout.folders(eval_id))
+    for entry in timeline.manifest.evals:
+        owners = by_folder.get(layout.folders(entry.id)[0], ())
+        owner = next((eval_id for eval_id in owners if eval_id != entry.id), None)
+        if owner and entry.id not in summaries and not layout.share_folder(entry.id, owner):
+            shadowed[entry.id] = owner
     failed = {problem.eval_id for problem in evals.failures if problem.eval_id is not None}
     folders: Folders = timeline.files.names
     if timeline.project.options.worktree and timeline.project.place.root is not None:
@@ -201,16 +208,3 @@ def _unused(entries: Sequence[UnusedEntry], path: str, eval_id: str | None) -> I
     if len(entries) > _MOST_ENTRIES:
         message = f"{len(entries) - _MOST_ENTRIES:,} more entries match {of_nothing}"
         yield Problem.of_type("unused_rule", message, "Correct or remove those that are listed first.", path, eval_id)
-
-
-def _shadowed(timeline: Timeline, summaries: Mapping[str, EvalSummary]) -> dict[str, str]:
-    """Map the id of each eval whose folder is an alias of another eval to the id of that eval, which owns its files."""
-    shadowed, layout = {}, timeline.layout
-    with_aliases = (entry.id for entry in timeline.manifest.evals if entry.aliases)
-    by_folder = grouped((folder, eval_id) for eval_id in with_aliases for folder in layout.folders(eval_id))
-    for entry in timeline.manifest.evals:
-        owners = by_folder.get(layout.folders(entry.id)[0], ())
-        owner = next((eval_id for eval_id in owners if eval_id != entry.id), None)
-        if owner and entry.id not in summaries and not layout.share_folder(entry.id, owner):
-            shadowed[entry.id] = owner
-    return shadowed

@@ -158,13 +158,18 @@ def context_of(
     project: Project, repository: Repository, config: SiteConfig, folded: FoldedHistory, head: str
 ) -> WorkerContext:
     """Return the context of a build of the commit ``head``. Raises ConfigurationError for an address that is none."""
-    origin = repository.origin_url()
+    origin, stated = repository.origin_url(), project.options.base_url
+    if stated and not config.base_url and not is_web_address(stated):
+        raise ConfigurationError(
+            f"The base_url {stated!r} is not an address of a site.",
+            fix="Write one such as https://example.org/path: http or https, without user name, ? and #.",
+        )
     url = (config.repository_url or "").rstrip("/") or (origin if is_web_address(origin or "") else None)
     site = SiteInfo(
         title=config.title or (url.rpartition("/")[2] if url else repository.name),
         version=__version__,
         repository_url=url,
-        base_url=(config.base_url or _address(project.options.base_url) or "").rstrip("/") or None,
+        base_url=(config.base_url or stated or "").rstrip("/") or None,
         shallow=bool(repository.shallow_boundary),
         noindex=config.noindex,
     )
@@ -193,13 +198,3 @@ def _places(instructions: Iterable[InstructionHistory]) -> tuple[str, ...]:
 
 _FEW: Final = 5  # the most files of a folder that are named one by one
 _MOST_PLACES: Final = 200  # the most files and folders that git is given; beyond them it looks everywhere
-
-
-def _address(stated: str | None) -> str | None:
-    """Return an address of the command line. Raises ConfigurationError if no page may link to it."""
-    if stated and not is_web_address(stated):
-        raise ConfigurationError(
-            f"The base_url {stated!r} is not an address of a site.",
-            fix="Write one such as https://example.org/path: http or https, without user name, ? and #.",
-        )
-    return stated

@@ -60,7 +60,13 @@ def cache_folder(requested: Path | None, top: Path) -> Path:
             fix="Name an empty folder with --cache, or leave out --cache.",
         )
     if inside and MEMO in names and (mine is None or _read_mark(real)[0] != mine):
-        _put_aside(real)
+        (real / MEMO).replace(real / "memo.damaged.sqlite3")  # and a new one is begun
+        for name in MEMO_FILES[1:]:
+            (real / name).unlink(missing_ok=True)
+        message = (
+            f"The memo in {real} was not made by this user, in this place: it is not used, and a new one is begun."
+        )
+        warnings.warn(message, Notice, stacklevel=1)
     return real
 
 
@@ -75,18 +81,6 @@ def begin_cache_folder(folder: Path) -> None:
     if marks[0] is not None and _read_mark(folder) != marks:
         with suppress(OSError):
             (folder / MARK).write_text(f"{marks[0]}\n{marks[1]}\n", encoding="ascii")
-
-
-def _put_aside(folder: Path) -> None:
-    """Rename a memo that somebody else made, and begin a new one."""
-    (folder / MEMO).replace(folder / "memo.damaged.sqlite3")
-    for name in MEMO_FILES[1:]:
-        (folder / name).unlink(missing_ok=True)
-    warnings.warn(
-        f"The memo in {folder} was not made by this user, in this place: it is not used, and a new one is begun.",
-        Notice,
-        stacklevel=1,
-    )
 
 
 def _folder_of_the_user(folder: Path, why: str) -> Path:

@@ -322,7 +322,16 @@ def _fold_iterations(state: EvalState, *, everything: bool) -> None:
     gone = [
         name for name in files_by_name if name not in touched and name in series.units and series.units[name].present
     ]
-    _continue_renamed_iterations(series, touched, gone, files_by_name)
+    # An iteration whose folder was renamed but kept its number and its output goes on under its new name.
+    for new in [name for name in touched if name not in series.units]:
+        number, outputs = iteration_number(new), files_by_name[new].outputs
+        for old in gone:
+            last = series.last_snapshot(old)
+            if series.units[old].number == number and last and same_files(last.outputs, outputs):
+                series.waiting.pop(old, None)
+                series.units = {new if name == old else name: unit for name, unit in series.units.items()}
+                gone.remove(old)
+                break
     for name in gone:
         series.mark_present(name, False)
     for name in touched:
@@ -336,21 +345,6 @@ def _fold_iterations(state: EvalState, *, everything: bool) -> None:
         if name not in files_by_name:
             files_by_name[name] = state.committed_files(name)
     _start_snapshots(state, series, touched, files_by_name)
-
-
-def _continue_renamed_iterations(
-    series: SeriesState, touched: list[str], gone: list[str], files_by_name: Mapping[str, Snapshot]
-) -> None:
-    """Continue an iteration under its new name if its folder was renamed but kept its number and its output."""
-    for new in [name for name in touched if name not in series.units]:
-        number, outputs = iteration_number(new), files_by_name[new].outputs
-        for old in gone:
-            last = series.last_snapshot(old)
-            if series.units[old].number == number and last and same_files(last.outputs, outputs):
-                series.waiting.pop(old, None)
-                series.units = {new if name == old else name: unit for name, unit in series.units.items()}
-                gone.remove(old)
-                break
 
 
 def _fold_overwritten(state: EvalState) -> None:

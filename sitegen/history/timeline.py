@@ -138,7 +138,14 @@ def advance(
         message, fix = _no_eval(layout)
         where = str(repository.place.top)
         raise NothingToReportError(f"{message} There is no instruction file either.", where=where, fix=fix)
-    first_new = _first_new(fold, evals, instructions)
+    first, edits = fold.first_new, (edit for file in instructions for edit in file.edits)
+    shows_otherwise = (  # the first new commit or a later one changes what earlier pages show
+        fold.before is None
+        or any(rename.position >= first for rename in fold.renamed)
+        or any(edit.status == "renamed" and edit.commit.position >= first for edit in edits)
+        or any(_shown_otherwise(fold, fold.before.get(eval_id), evals[eval_id]) for eval_id in evals)
+    )
+    first_new = 0 if shows_otherwise else first
     before = fold.before if fold.before and first_new else {}
     changed: dict[str, int] = {}
     for name in (name for name, history in evals.items() if before.get(name) != history):
@@ -235,19 +242,6 @@ def _structure(repository: Repository, layout: Layout, renamed: tuple[RenamedEva
     )
     configuration = repr(decided).encode("utf-8", "surrogateescape")
     return f"{blake2b(configuration, digest_size=16).hexdigest()} {installed}"
-
-
-def _first_new(fold: HistoryFold, evals: dict[str, EvalHistory], instructions: tuple[InstructionHistory, ...]) -> int:
-    """Return the position of the first new commit; 0 if it or later ones change what earlier pages show."""
-    first, before = fold.first_new, fold.before
-    edits = (edit for file in instructions for edit in file.edits)
-    shows_otherwise = (
-        before is None
-        or any(rename.position >= first for rename in fold.renamed)
-        or any(edit.status == "renamed" and edit.commit.position >= first for edit in edits)
-        or any(_shown_otherwise(fold, before.get(eval_id), evals[eval_id]) for eval_id in evals)
-    )
-    return 0 if shows_otherwise else first
 
 
 def _shown_otherwise(fold: HistoryFold, before: EvalHistory | None, history: EvalHistory) -> bool:

@@ -59,16 +59,13 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
             # pull request that adds the manifest would fail.
             with suppress(NothingToReportError):
                 earlier = Study.of(before, memo, later.timeline)
-        return _gate_report(_with_committed_limits(earlier) if earlier else None, later, start)
-
-
-def _with_committed_limits(study: Study) -> Study:
-    """Return the base with the limits of its own commit, or those that apply to the head if they cannot be read."""
-    timeline = study.timeline
-    with suppress(ConfigurationError):
-        gate = read_site(None, read=timeline.files.read_rules).value.gate
-        timeline = replace(timeline, config=dataclasses.replace(timeline.config, gate=gate))
-    return replace(study, timeline=timeline)
+        if earlier:
+            timeline = earlier.timeline
+            with suppress(ConfigurationError):  # the limits of its own commit, unless these cannot be read
+                gate = read_site(None, read=timeline.files.read_rules).value.gate
+                timeline = replace(timeline, config=dataclasses.replace(timeline.config, gate=gate))
+            earlier = replace(earlier, timeline=timeline)
+        return _gate_report(earlier, later, start)
 
 
 def _base_commit(head: Project, base: str, *, exact: bool) -> str:

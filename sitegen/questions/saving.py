@@ -15,7 +15,7 @@ from sitegen.model.metrics import traits_of
 from sitegen.questions.verify import Verified, verify_iterations
 from sitegen.questions.work_tree import iterations
 from sitegen.scoring.kinds import nouns_of, specs_of_results
-from sitegen.scoring.results_file import Metadata, ResultsDocument
+from sitegen.scoring.results_file import ResultsDocument
 from sitegen.stats.counts import errors_by_type, ratios
 from sitegen.text.plain import encodable
 from sitegen.text.values import to_json_bytes
@@ -69,7 +69,19 @@ def save(verified: Verified, document: ResultsDocument) -> tuple[Path, ResultsDo
         folder = verified.outputs[0].parent
     record = (folder / RECORDED).relative_to(place.folder).as_posix()
     write_inside(place.folder, record, to_json_bytes(document))
-    _update_aggregate(verified, document.metadata)
+    # The line of this iteration is written, and those of others that have none yet: they are scored now, by the present
+    # ground truth and rules, with the time that their own results record. Everything else in the file stays.
+    metadata, name = document.metadata, f"{RESULTS}/aggregate.json"
+    try:
+        body: dict[str, Any] = json.loads(read_inside(place.folder, name, LARGEST_FILE))
+        earlier = [line for line in body["iterations"] if line.get("iteration") != metadata.iteration]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        body, earlier = {"eval_id": encodable(place.entry.id)}, []
+    there = [metadata.iteration, *(line.get("iteration") for line in earlier)]
+    added = [_aggregate_line(iteration, iteration.recorded_at) for iteration in verify_iterations(place, without=there)]
+    lines = [*earlier, *added, _aggregate_line(replace(verified, iteration=metadata.iteration), metadata.timestamp)]
+    body["iterations"] = sorted(lines, key=lambda line: line.get("iteration") or 0)
+    write_inside(place.folder, name, f"{json.dumps(body, indent=2)}\n".encode())
     return place.folder / record, document
 
 
@@ -88,25 +100,6 @@ def save_into(folder: Path, verified: Verified, document: ResultsDocument) -> Pa
             write_inside(folder, verified.saved_name(output), read_file(output, _LARGEST_COPIED))
     write_inside(folder, RECORDED, to_json_bytes(document))
     return folder / RECORDED
-
-
-def _update_aggregate(verified: Verified, metadata: Metadata) -> None:
-    """Write the line of the saved iteration, and lines of other iterations that have none yet.
-
-    Existing lines and everything else in the file remain unchanged. Iterations without a line are scored now, by the
-    present ground truth and rules, with the time that their own results record.
-    """
-    place, name = verified.place, f"{RESULTS}/aggregate.json"
-    try:
-        body: dict[str, Any] = json.loads(read_inside(place.folder, name, LARGEST_FILE))
-        earlier = [line for line in body["iterations"] if line.get("iteration") != metadata.iteration]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        body, earlier = {"eval_id": encodable(place.entry.id)}, []
-    there = [metadata.iteration, *(line.get("iteration") for line in earlier)]
-    added = [_aggregate_line(iteration, iteration.recorded_at) for iteration in verify_iterations(place, without=there)]
-    lines = [*earlier, *added, _aggregate_line(replace(verified, iteration=metadata.iteration), metadata.timestamp)]
-    body["iterations"] = sorted(lines, key=lambda line: line.get("iteration") or 0)
-    write_inside(place.folder, name, f"{json.dumps(body, indent=2)}\n".encode())
 
 
 def _aggregate_line(verified: Verified, timestamp: str | None) -> dict[str, Any]:

@@ -259,7 +259,18 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
     cases = tuple(chain.from_iterable(answers.values()))
     lifts = _lifts(answers)
     documents = tuple(_judged_documents(answers, lifts))
-    fields, judgements = _judged_fields(cases)
+    # What several judges count is kept apart by their names, because each judge has its own rules.
+    counted = [(case, opinion, *each) for case in cases for opinion in case.opinions for each in opinion.counts]
+    names = Counter(field for field, _ in {(field, opinion.name) for _, opinion, field, _ in counted})
+    named = [
+        (f"{opinion.name}: {field}" if names[field] > 1 and opinion.name else field, (case, opinion, cells))
+        for case, opinion, field, cells in counted
+        if field
+    ]
+    by_field = grouped((attribute, cells) for attribute, (_, _, cells) in named)
+    fields = tuple(FieldScore(field, stats.total(cells)) for field, cells in by_field.items())
+    by_document = grouped(((each[0].document, attribute), each) for attribute, each in named)
+    judgements = tuple(each for (_, attribute), own in by_document.items() for each in _case_judgements(attribute, own))
     metrics = (*_metrics_of(documents), *auroc_metric(judgements))
     calls = _calls(cases)
     usage = _with_judges(run_usage(calls), cases, metrics)
@@ -305,24 +316,6 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         agreement=agreement,
         cases=answered_cases(cases),
     )
-
-
-def _judged_fields(cases: Iterable[JudgedCase]) -> tuple[tuple[FieldScore, ...], tuple[Judgement, ...]]:
-    """Sum up what the judges counted by its field, and judge it by document and field.
-
-    What several judges count is kept apart by their names, because each judge has its own rules.
-    """
-    counted = [(case, opinion, *each) for case in cases for opinion in case.opinions for each in opinion.counts]
-    judges = Counter(field for field, _ in {(field, opinion.name) for _, opinion, field, _ in counted})
-    named = [
-        (f"{opinion.name}: {field}" if judges[field] > 1 and opinion.name else field, (case, opinion, cells))
-        for case, opinion, field, cells in counted
-        if field
-    ]
-    by_field = grouped((attribute, cells) for attribute, (_, _, cells) in named)
-    by_document = grouped(((each[0].document, attribute), each) for attribute, each in named)
-    judgements = (each for (_, attribute), own in by_document.items() for each in _case_judgements(attribute, own))
-    return tuple(FieldScore(field, stats.total(cells)) for field, cells in by_field.items()), tuple(judgements)
 
 
 def _judged_documents(

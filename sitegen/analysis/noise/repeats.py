@@ -23,7 +23,7 @@ from sitegen.model.outcomes import CellMap, State
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
-from sitegen.stats.agreement import Repeatability, RepeatedValues, differing_pairs, repeatability, repeated_values
+from sitegen.stats.agreement import RepeatedValues, differing_pairs, repeatability, repeated_values
 from sitegen.stats.intervals import LEVEL, mean, student
 from sitegen.stats.outliers import FAR_CASES
 
@@ -146,11 +146,15 @@ class _Groups(Frozen):
             return None
         scatter = repeatability(self.scattered)
         bad = [self.valued[index][2][place] for index, places in scatter.bad.items() for place in places]
+        # The repeatability limit of ISO 5725-6, with Student's t because few repeats say little about their scatter;
+        # none of a single pair, whose distance may be due to chance.
+        few = scatter.deviation is None or scatter.freedom < FEWEST
+        limit = None if few else student(LEVEL, scatter.freedom) * sqrt(2) * (scatter.deviation or 0.0)
         return Noise(
             groups=self.number,
             outputs=self.outputs,
             deviation=scatter.deviation,
-            limit=_limit(scatter),
+            limit=limit,
             bad_runs=tuple([output.name for output in bad]),
         )
 
@@ -203,16 +207,6 @@ def _repeats_of_run_cards(runs: Iterable[Scorecard], prefix: str = "") -> tuple[
 def _repeat(name: str, card: Scorecard) -> Repeat:
     cases = card.expected_values or len(card.documents)
     return Repeat(name, card.metrics[0].value if card.metrics else None, 1 / cases if cases else 0.0)
-
-
-def _limit(scatter: Repeatability) -> float | None:
-    """Return by how much two more repeats differ at most; None for a single pair, whose distance may be due to chance.
-
-    It is the repeatability limit of ISO 5725-6, with Student's t because few repeats say little about their scatter.
-    """
-    if scatter.deviation is None or scatter.freedom < FEWEST:
-        return None
-    return student(LEVEL, scatter.freedom) * sqrt(2) * scatter.deviation
 
 
 def _repeats(before: Point, point: Point) -> bool:

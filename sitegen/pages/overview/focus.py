@@ -57,7 +57,13 @@ def weak_sections(series: Series) -> tuple[WeakSection, ...]:
 
 def focus_view(alive: Sequence[EvalSummary]) -> FocusView | None:
     """The focus over evals that are not deleted; None if nothing is wrong anywhere."""
-    weak = _weak_rows(alive)
+    rows = []
+    sections = ((section, summary) for summary in alive for section in summary.weak)
+    for name, of_evals in grouped((section.name, (section, summary)) for section, summary in sections).items():
+        errors = tuple(map(sum, zip(*(section.errors for section, _ in of_evals), strict=True)))
+        total = WeakSection(name=name, errors=errors, judged=sum(section.judged for section, _ in of_evals))
+        rows.append((total, tuple(summary for _, summary in of_evals)))
+    weak = tuple(sorted(rows, key=lambda row: (-sum(row[0].errors), row[0].name))[:_LISTED_ROWS])
     if not weak:
         return None
     streaks = [(summary.info, streak) for summary in alive for streak in summary.longest]
@@ -128,16 +134,6 @@ def longest_streaks(series: Series) -> tuple[Streak, ...]:
             )
         )
     return tuple(sorted(streaks, key=lambda streak: (-streak.outputs, -streak.cells, streak.attribute))[:_OF_EVAL])
-
-
-def _weak_rows(summaries: Iterable[EvalSummary]) -> tuple[tuple[WeakSection, tuple[EvalSummary, ...]], ...]:
-    rows = []
-    weak = ((section, summary) for summary in summaries for section in summary.weak)
-    for name, of_evals in grouped((section.name, (section, summary)) for section, summary in weak).items():
-        errors = tuple(map(sum, zip(*(section.errors for section, _ in of_evals), strict=True)))
-        total = WeakSection(name=name, errors=errors, judged=sum(section.judged for section, _ in of_evals))
-        rows.append((total, tuple(summary for _, summary in of_evals)))
-    return tuple(sorted(rows, key=lambda row: (-sum(row[0].errors), row[0].name))[:_LISTED_ROWS])
 
 
 def _broken_rows(summaries: Iterable[EvalSummary]) -> tuple[BrokenField, ...]:

@@ -157,7 +157,16 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         dots=plot.dots(head, (not point.is_copy for point in points)),
         copies=plot.dots(head, (point.is_copy for point in points)),
         stale=plot.dots(head, (point.stale for point in points)),
-        targets=_targets(targets, scale, axis),
+        targets=tuple(
+            (
+                target,
+                charts.y(target, scale),
+                charts.percent(top - target, span),
+                f"{label} {target:,g}",
+                higher - target < span / 12,  # the label is below the line, because another one is close above
+            )
+            for higher, (target, label) in zip((inf, *(target for target, _ in targets)), targets, strict=False)
+        ),
         steps=tuple([step for step in view.summary.steps if step.status in _STEPS][-MARKED:]),
         broken="".join(
             f"M{index} {charts.y(bottom if (value := head[index]) is None else value, scale):g}h0"
@@ -331,28 +340,6 @@ def _shown_range(columns: Iterable[Iterable[float | None]], scale: Ends) -> Ends
         step = charts.round_steps((top - bottom) / charts.TICKS)[0]
         bottom, top = max(low, step * floor(bottom / step + 1e-9)), min(high, step * ceil(top / step - 1e-9))
     return Ends(bottom, top)
-
-
-def _targets(
-    targets: Sequence[tuple[float, str]], scale: Ends, axis: Ends
-) -> tuple[tuple[float, float, str, str, bool], ...]:
-    """The lines of targets across the chart, of each target with the label of its metric, highest first.
-
-    Each has its value, its y coordinate, the place of its label and the label, and whether the label is below the line,
-    because another label is close above.
-    """
-    span = axis.high - axis.low
-    above = (inf, *(target for target, _ in targets))
-    return tuple(
-        (
-            target,
-            charts.y(target, scale),
-            charts.percent(axis.high - target, span),
-            f"{label} {target:,g}",
-            higher - target < span / 12,
-        )
-        for higher, (target, label) in zip(above, targets, strict=False)
-    )
 
 
 def _days(points: Sequence[Point]) -> tuple[charts.Tick, ...]:
