@@ -14,9 +14,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
-from posixpath import basename
+from posixpath import basename, splitext
 from typing import Final
 
 from msgspec.structs import replace
@@ -34,7 +34,7 @@ from sitegen.history.eval_state import (
     same_files,
 )
 from sitegen.history.globs import LONGEST_SLUG, NOT_IN_A_SLUG
-from sitegen.history.instructions import MOST_ADDED, InstructionHistories
+from sitegen.history.instructions import MOST_ADDED, InstructionHistories, what_instructs
 from sitegen.history.layout import (
     RECORDED,
     RESULTS,
@@ -101,7 +101,11 @@ class HistoryFold:
         self._known_renames = sorted(renamed, key=lambda rename: rename.position)  # they are found in any order
         # No bound method of this object is passed on: the cycle would keep all states until garbage collection.
         read = repository.read_blob
-        self.instructions = InstructionHistories(lambda oid: read(oid).content)
+        answer = repository.answer
+        self.instructions = InstructionHistories(
+            lambda oid: read(oid).content,
+            lambda file: answer(f"says {splitext(file.path)[1]}", file.oid, partial(what_instructs, file.path)),
+        )
         self._roles = lru_cache(maxsize=4_096)(  # most commits change a few files that others change too
             lambda path: (
                 layout.places(path),

@@ -22,17 +22,29 @@ _VERSION_IN_NAME: Final = r"(?:^|[-_./ ])[vV]([0-9]+(?:[.-][0-9]+)*)$"
 MOST_ADDED: Final = 5_000
 """The most instruction files that are followed since the commit that added them together."""
 _HASH: Final = r"(?:(?:sha256|sha1|md5)[:-])?([0-9a-f]{7,64})"
+_PYTHON: Final = re.compile(
+    rb"""(?s)#[^\n]*|([rRfFbBuU]{0,2}(?:("{3}|'{3})(?:\\.|[^\\])*?(?:\2|\\?\Z)|(["'])(?:\\.|(?!\3)[^\\\n])*\3?))"""
+)
+"""Matches a comment, or as the group a string, also one that does not end: the search takes linear time."""
+_SCRIPT: Final = re.compile(rb"""(?s)//[^\n]*|/\*.*?(?:\*/|\Z)|(`(?:\\.|[^\\`])*`?|(["'])(?:\\.|(?!\2)[^\\\n])*\2?)""")
+"""The same of JavaScript and TypeScript."""
+_UNSURE: Final = re.compile(rb"[(,=:\[!&|?{};\n][ \t]*/(?![/*>])|\$\{[^}`$]{0,1000}`")
+"""Matches a regular expression of a script, and a template in a template, either of which may hide where one ends."""
 
 
 class InstructionHistories:
     """The histories of all instruction files so far."""
 
-    def __init__(self, read: Callable[[str], bytes | None]) -> None:
+    def __init__(self, read: Callable[[str], bytes | None], said: Callable[[Blob], str | None]) -> None:
         """``read``: returns a blob's content.
 
-        It is called only to decide about a possible rename, or if an output records hashes or versions.
+        It is called only to decide about a possible rename, or if an output records hashes or versions. ``said``:
+        returns the digest of ``what_instructs`` in a file; None if that cannot be read.
         """
         self._read = read
+        self._said = said
+        self._written_anew: dict[str, list[str]] = {}
+        """Blob of an edit -> later blobs of the file that say the same, whose commits are no edits."""
         self._files: dict[str, list[Edit]] = {}
         """The edits of each file, oldest first, by its path; without files that continue under another name."""
         self._digests: dict[str, tuple[str, ...]] = {}
@@ -62,6 +74,10 @@ class InstructionHistories:
             status: EditStatus = "deleted" if new is None else "added" if old is None else "modified"
             if source is not None and source.old is not None:
                 old, status = Blob(source.path, source.old), "renamed"
+            if status == "modified" and old and new and (digest := self._said(old)) and digest == self._said(new):
+                known = (first for first, others in self._written_anew.items() if old.oid in others)
+                self._written_anew.setdefault(next(known, old.oid), []).append(new.oid)
+                continue
             edit = Edit(commit=commit, path=change.path, status=status, old=old, new=new)
             names = dict.fromkeys(blob.path for blob in (edit.old, edit.new) if blob is not None)
             earlier = [file for name in names if (file := self._files.get(name)) is not None]
@@ -117,7 +133,8 @@ class InstructionHistories:
         return max(newest, key=lambda commit: commit.position, default=None)
 
     def _has_hash(self, digest: str, blob: Blob) -> bool:
-        if blob.oid.startswith(digest):
+        others = self._written_anew.get(blob.oid, ())
+        if blob.oid.startswith(digest) or any(self._has_hash(digest, blob._replace(oid=other)) for other in others):
             return True
         if blob.oid not in self._digests:
             content = self._read(blob.oid)
@@ -135,6 +152,15 @@ class InstructionHistories:
             self._versions[blob.oid] = next(filter(None, map(stated_version, lines)), "")
         in_name = re.search(_VERSION_IN_NAME, splitext(blob.path)[0])
         return version in (_plain_version(self._versions[blob.oid]), in_name[1] if in_name else "") and bool(version)
+
+
+def what_instructs(path: str, content: bytes) -> str:
+    """Return a digest of the strings of code, or of any other text, without white space at the ends of lines."""
+    text = b"\n".join(line.rstrip() for line in content.split(b"\n")).rstrip()
+    strings = _PYTHON if path.endswith(".py") else _SCRIPT if re.search(r"\.[cm]?[jt]sx?$", path) else None
+    if strings and not (strings is _SCRIPT and _UNSURE.search(text)):
+        text = b"\0".join(match[1] for match in strings.finditer(text) if match[1])
+    return hashlib.sha256(text).hexdigest()
 
 
 def _plain_version(version: str) -> str:

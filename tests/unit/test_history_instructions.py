@@ -1,7 +1,9 @@
 """Instruction files through history: their versions, where they went, and the globs that name them."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from importlib import resources
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -39,7 +41,8 @@ def repo(tmp_path: Path) -> GitRepo:
 
 
 def files(repo: GitRepo) -> tuple[InstructionHistory, ...]:
-    repository, layout = Repository.open(repo.path), Layout(SiteConfig(), Manifest())
+    config = SiteConfig(instructions=(*INSTRUCTIONS, "prompts/*.py", "prompts/*.ts"))
+    repository, layout = Repository.open(repo.path), Layout(config, Manifest())
     return advance(repository, layout, head=repository.resolve("HEAD")).instructions
 
 
@@ -67,6 +70,9 @@ def test_what_init_writes_is_nobodys_edit_until_somebody_changes_it(tmp_path, ob
 
 
 CONTENTS: dict[str, Content] = {"T": TEXT, "aT": f"a{TEXT}", "bT": f"b{TEXT}", "link": Link("b.md")}
+CONTENTS |= {f"regex-{n}": f"a = /`/;\nb = `{n}{TEXT}`" for n in (1, 2)} | {"crlf": TEXT.replace("\n", " \r\n")}
+CONTENTS |= {f"python-{n}": f"A = {n}  # it's\nB = '''{TEXT}'''" for n in (1, 2)}
+CONTENTS |= {f"script-{n}": f"a = {n} // it's {'`' * n}\nb = `{TEXT}`" for n in (1, 2)}
 CONTENTS |= {"half": TEXT[: len(TEXT) // 2] + "x\n" * 5, "other": "Something else\n" * 9}
 FOLLOWED = tables(Path(__file__).with_name("followed_files.md").read_text(encoding="utf-8"))[0]
 
@@ -89,22 +95,15 @@ def test_a_glob_names_whole_paths(glob, yes, no):
 
 
 def test_what_a_glob_can_name_lies_below_its_literal_prefix():
-    globs = (*INSTRUCTIONS, "*.md", "a/b*/c", "docs/", "p/{a,b}/c")
-    assert " ".join(map(literal_prefix, globs)) == (
-        ".claude/instructions .claude/agents .claude/skills CLAUDE.md AGENTS.md prompts templates  a docs p"
-    )
+    expected = ".claude/instructions .claude/agents .claude/skills CLAUDE.md AGENTS.md prompts templates  a docs p"
+    assert " ".join(map(literal_prefix, (*INSTRUCTIONS, "*.md", "a/b*/c", "docs/", "p/{a,b}/c"))) == expected
 
 
 def test_no_content_is_read_for_a_hash_that_the_newest_edit_left():
-    def read(oid: str) -> bytes | None:
-        raise AssertionError(f"{oid} was read")
-
-    histories = InstructionHistories(read)
+    histories = InstructionHistories(dict[str, bytes]().__getitem__, attrgetter("oid"))
     oids = [f"{number:040x}" for number in range(1, 5)]
-    commits = [
-        Commit(sha=oid, position=at, author="Ann", committed_at="2026-01-01T00:00:00+00:00", subject="")
-        for at, oid in enumerate(oids)
-    ]
+    made = partial(Commit, author="Ann", committed_at="2026-01-01T00:00:00+00:00", subject="")
+    commits = [made(sha=oid, position=at) for at, oid in enumerate(oids)]
     for sha, old, new in zip(commits, [None, *oids], oids, strict=False):
         histories.fold(sha, [ChangedPath("CLAUDE.md", old, new)])
     assert histories.with_hashes([("CLAUDE.md", oids[-1])]) == commits[-1]
