@@ -114,13 +114,15 @@ _RUBRIC: Final = re.compile(
     r"relevan(?:ce|cy|t)|safety|style|tone|useful(?:ness)?)(?:score|rating|grade)?"
 )
 """Matches plain names of qualities of an answer, each of which a judge grades by a rubric."""
-PERSON: Final = re.compile(
-    r"(?i)(?:human|expert|annotator|reviewer)[_ .-]?(?:[0-9]|verdict|label|grade|judge?ment|pass(?:ed)?|rating|score)?"
-)
+_SAYS: Final = "verdict|judge?ment|pass(?:ed)?|ok|correct|check|grade|rating|score"
+PERSON: Final = re.compile(rf"(?i)(?:human|expert|annotator|reviewer)[_ .-]?(?:[0-9]|label|{_SAYS})?")
 """Matches a column with the verdict of a person."""
+OF_PERSON: Final = re.compile(rf"(?i)(?:human|expert|annotator|reviewer|rater|manual)[_ .-]?(?:{_SAYS})")
+"""Matches a column that by its name has what a person says of an answer, which counts where nobody else judged."""
 _STATED_MEASURE: Final = re.compile(
     r"(?:.*similarity|(?:answer|context)?relevan\w+|(?:answer)?correctness|faithfulness|groundedness|helpfulness|coherence|"
-    r"bertscore(?:f1)?|bleu\d?|rouge[l\d]?|judge)(?:score)?|score(?!d)[a-z]+"
+    r"bertscore(?:f1)?|bleu\d?|rouge[l\d]?|judge)(?:score)?|score(?!d)[a-z]+|"
+    r"(?:llm|judge|grader|evaluator|eval)(?:score|rating|grade)"
 )
 """Matches plain names of numbers that nothing else than a grader writes beside an output."""
 
@@ -380,12 +382,14 @@ NAMED_VERDICT = re.compile(
     r"^(?!must|should|expect|truth|gold|ground|requir|pars|request|api|.*execut|.*cache|human|annotat|expert|review)"
     r".*[a-z0-9]"
     r"(?:[_ .-](?:status|passed|pass|correct|ok|match|hit|verdict)|Status|Passed|Pass|Correct|Ok|OK|Match|Hit|Verdict)$"
-    r"|^match(?:es|ed)?_(?:expect|truth|gold)"
+    r"|^match(?:es|ed)?_(?:expect|truth|gold)|^(?:is[_ .-]?)?acceptable$"
+    r"|^(?:pass|passed|auto|fact|quality|answer|output|judge|llm|eval|final)(?:[_ .-]c|C)heck$"
 )
 """Matches names of verdicts of one judge of several: ``retrievalStatus``, ``answer_correct``, ``matches_expected``, but
 not ``mustPass``, ``parse_ok``, ``cache_hit`` or ``execution_status``."""
 _COMPARED: Final = re.compile(
-    r"(?!.*(?:chunk|context|doc|passage|retriev|search|source).*hit$).*(?:correct|match|hit|ok|pass|passed|verdict)"
+    r"(?!.*(?:chunk|context|doc|passage|retriev|search|source).*hit$)"
+    r".*(?:correct|match|hit|ok|pass|passed|verdict|check|acceptable)"
 )
 """Matches plain names of those that judge an answer: ``category_match``, and no hit of a search (``doc_hit``)."""
 _OF_A_DATE: Final = re.compile(r"(?i)20[0-9]{2}[-_.]?[01][0-9][-_.]?[0-3][0-9]|(?=[a-f-]*[0-9])[0-9a-f-]{6,}$")
@@ -518,8 +522,13 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
         measures = [name for plain, name in by_name.items() if _STATED_MEASURE.fullmatch(plain)]
         scores = [name for name in measures if any(_is_number(row.get(name)) for row in rows)]
         scores += [name for name in rubric if scores and name not in scores]
+        of_people = [name for name in by_name.values() if not scores and OF_PERSON.fullmatch(name)]
         compared = [name for key, name in by_name.items() if _COMPARED.fullmatch(key) and NAMED_VERDICT.search(name)]
         compared = [name for name in compared if not scores and _states_verdicts(name, rows)]
+        compared = compared or [name for name in of_people if _states_verdicts(name, rows)]
+        scores = scores or [
+            name for name in of_people if not compared and any(_is_number(row.get(name)) for row in rows)
+        ]
         verdict, scores = (compared[0], []) if len(compared) == 1 else ("", [*scores, *compared])
     expected, output = (plain_key(parts.get(side, "")) for side in ("expected", "output"))
     is_classified = expected in TRUE_LABELS and output in PREDICTED_LABELS

@@ -10,6 +10,7 @@ import dataclasses
 import re
 from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
+from functools import partial
 from itertools import islice
 from posixpath import basename, dirname, join, normpath, splitext
 from typing import Final
@@ -18,7 +19,11 @@ from sitegen.config.findings import folder_path, home_of
 from sitegen.config.manifest import evaluated_entry
 from sitegen.config.models import GROUND_TRUTHS, SCORED_FILES, EvalConfig, files_of
 from sitegen.config.searched_files import Search
-from sitegen.recognition.files import value_of
+from sitegen.data_files.reading import ending
+from sitegen.history.layout import canonical_settings
+from sitegen.importers import ANY_LINES, importer_of
+from sitegen.model.metrics import traits_of
+from sitegen.recognition.files import table_of, value_of
 from sitegen.recognition.output_series import informative_part, names_a_run, numbers_alone, run_globs_of, with_repeats
 from sitegen.text.globs import without_answerers
 from sitegen.text.plain import natural_order
@@ -53,6 +58,7 @@ def case_file_evals(search: Search) -> Iterator[EvalConfig]:
         kind = search.kind_of_series(paths)
         if kind is None:
             continue
+        names_scores = traits_of(kind).names_scores
         outputs = with_repeats(f"{folder}/{outputs}", paths, search.commits).removeprefix(f"{folder}/")
         is_first = bool(eval_id) and eval_id not in named
         named.add(eval_id)
@@ -65,7 +71,18 @@ def case_file_evals(search: Search) -> Iterator[EvalConfig]:
             dir=None if is_first else folder,
             outputs=outputs,
             ground_truth=outputs if files_of(kind).ground_truths else None,
+            settings=(names_scores and search.answer("scale", paths[0], partial(_on_a_scale, paths[0]))) or "{}",
         )
+
+
+def _on_a_scale(path: str, content: bytes) -> str:
+    """Return settings for a table whose scores are on another scale than 0 to 1, as JSON; empty for any other file."""
+    from sitegen.recognition.recognition import guess_columns  # takes time to import; few evals need it
+
+    table = table_of(value_of(ending(path), content)) if importer_of(path, content) is ANY_LINES else None
+    settings = (guess_columns(table) if table else None) or {}
+    named = {"list": table.key} if table and table.key else {}
+    return canonical_settings(settings | named) if "range" in settings else ""
 
 
 def kind_of_newest(search: Search, entry: EvalConfig) -> EvalConfig:

@@ -19,7 +19,9 @@ from msgspec.structs import replace
 from sitegen.config.models import case_settings, files_of
 from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, each_line, ending, json_lines, read_json
 from sitegen.data_files.yaml_reader import read_data
-from sitegen.importers import ANY_LINES, importer_of, usual_names
+from sitegen.importers import ANY_LINES, importer_of, read_results, usual_names
+from sitegen.importers.case import WORDS, grade_of, is_no_score
+from sitegen.importers.columns import read_settings
 from sitegen.importers.tool_values import items
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
@@ -109,8 +111,10 @@ def kind_of_case_file(path: str, content: bytes) -> ScoredKind | Literal["judged
         return "judged" if of_responses and _responses_state_results(path, content) else None
     sides = (case.expected if isinstance(case.expected, list) else [case.expected] for case in file.cases)
     are_texts = not any(isinstance(value, dict) for values in sides for value in values)
+    said = ((case.member[name] for name in case.member if usual_names.OF_PERSON.fullmatch(name)) for case in file.cases)
+    by_people = any(not is_no_score(value) and grade_of(value, WORDS, (0, 100)) for values in said for value in values)
     if any(
-        case.member.get(usual_names.CHECKS) or (are_texts and usual_names.states_a_result(case.member))
+        case.member.get(usual_names.CHECKS) or (are_texts and (by_people or usual_names.states_a_result(case.member)))
         for case in file.cases
     ):
         return "judged"
