@@ -413,11 +413,15 @@ class EvalConfig(ConfigTable):
 
     @property
     def in_cases(self) -> bool:
-        """Whether one file, named by both ``ground_truth`` and ``outputs``, holds expected values and outputs."""
+        """Whether one file holds expected values and outputs: it is named as both, or its columns are only compared."""
         if self.outputs in ("auto", "iterations"):
             return False
         same = self.ground_truth is not None and normpath(self.ground_truth) == normpath(self.outputs)
-        return same or self.ground_truth_format == "cases"
+        is_table = traits_of(self.kind).names_scores and self.ground_truth is None and splitext(self.outputs)[1]
+        stated = json.loads(self.settings) if is_table and not self.answered_in else {}
+        columns = stated["columns"] if isinstance(stated.get("columns"), dict) and "preset" not in stated else {}
+        compares = {"expected", "output"} <= {*columns} and not {"score", "scores", "passed"} & {*columns}
+        return same or compares or self.ground_truth_format == "cases"
 
 
 def case_settings(settings: str) -> str | None:

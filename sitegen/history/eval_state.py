@@ -291,7 +291,7 @@ class EvalState(Struct):
 
     def sides_of(self, file: Blob, settings: str) -> tuple[str, str]:
         """Return the first blobs that had the expected values and the outputs of a case file."""
-        version = f"{case_settings(settings)} {file.oid}"
+        version = f"{settings} {file.oid}"
         if version not in self.sides:
             digests = self.repository.answer(
                 f"sides of {file.path} {settings}",

@@ -193,7 +193,7 @@ def _listed(value: Value, list_at: Sequence[str]) -> Sequence[Value]:
     return (names and in_columns) or nearest_cases(value) or longest or next(filter(None, map(named_rows, named)), [])
 
 
-_EXACT_MATCH: Final = "exact match"  # the name of sitegen's own judge of tables without scores (rule 29)
+EXACT_MATCH: Final = "exact match"  # the name of sitegen's own judge of tables without scores (rule 29)
 _SHOWN: Final = ("a scale from 0 to {}", "a scale from 1 to {}", "a scale up to {}")  # what a table shows of its own
 _REASONS: Final = ("reason", "reasoning", "explanation", "rationale", "comment", "evidence", "details")
 """Members of an object in a column of scores that explain it, in order of precedence."""
@@ -207,6 +207,20 @@ _FAILED: Final = "evaluator_failures"  # the column in which pydantic-evals list
 _MOST_KEYS: Final = 200  # the most keys of the objects in columns, of which each is a column for all rows
 _NAME: Final = 120  # characters
 _LISTED: Final = 30  # columns in a message
+
+
+def exact_match(column: str, expected: str, output: str) -> Opinion:
+    """Return the opinion of the judge who holds an output against what a column expects: a text, or a class."""
+    same = expected.strip().casefold() == output.strip().casefold()
+    opinion = graded(EXACT_MATCH, (RIGHT if same else WRONG,))
+    if plain_key(column) not in (*TRUE_LABELS, "label"):  # classes, each of which is a field
+        return opinion
+    if same:
+        return replace(opinion, counts=(FieldScore(expected, Counts(tp=1)),))
+    missed, added = Counts(fn=1, omission=1), Counts(fp=1, hallucination=1)
+    misses = (f"{expected}: given {output}", f"{output}: expected {expected}")
+    counts = (FieldScore(expected, missed), FieldScore(output or "no class", added))
+    return replace(opinion, counts=counts, misses=misses)
 
 
 class _TableReader:
@@ -365,16 +379,7 @@ class _TableReader:
         expected, output = self._text(row, "expected"), self._text(row, "output")
         if not self._has_answers or not expected.strip() or self._text(row, "error"):
             return ()
-        same = expected.strip().casefold() == output.strip().casefold()
-        opinion = graded(_EXACT_MATCH, (RIGHT if same else WRONG,))
-        if plain_key(self._parts["expected"][0]) not in (*TRUE_LABELS, "label"):  # classes, each of which is a field
-            return (opinion,)
-        if same:
-            return (replace(opinion, counts=(FieldScore(expected, Counts(tp=1)),)),)
-        missed, added = Counts(fn=1, omission=1), Counts(fp=1, hallucination=1)
-        misses = (f"{expected}: given {output}", f"{output}: expected {expected}")
-        counts = (FieldScore(expected, missed), FieldScore(output or "no class", added))
-        return (replace(opinion, counts=counts, misses=misses),)
+        return (exact_match(self._parts["expected"][0], expected, output),)
 
     def _grader(self, row: Mapping[str, Value]) -> Grader | None:
         """Return the model that gave the scores of a row, if a column or the file states its name or its rubric."""

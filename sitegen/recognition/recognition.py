@@ -88,8 +88,9 @@ def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Reco
         return cases
     of_tool, table = _tool_results(path, content), _graded_table(series, content)
     if of_tool and table and importer_of(path, content) is ANY_LINES:
-        variant = plain_key(table[0]["settings"]["columns"].get("variant", ""))
-        of_tool = of_tool if not variant or variant in PARTS["variant"] else None
+        columns = table[0]["settings"]["columns"]
+        is_graded = not columns.keys().isdisjoint(("score", "scores", "passed"))
+        of_tool = of_tool if is_graded and plain_key(columns.get("variant", "")) in ("", *PARTS["variant"]) else None
     graded = of_tool or table or (cases if kind else None)
     score = table[0]["settings"]["columns"].get("score", "") if table and graded is table else ""
     is_any_rate = (headline_place(score) or (0,))[0] > 0  # a value of the documents may be called so

@@ -11,12 +11,13 @@ from math import comb, inf, sqrt
 from posixpath import basename, dirname, normpath, splitext
 from typing import Final
 
-from sitegen.config.models import files_of
+from sitegen.config.models import case_settings, files_of
 from sitegen.data_files.reading import FINITE, UnreadableError, read_json
 from sitegen.importers import ANSWER, INDEX, read_results
 from sitegen.importers.case import BASELINES, BETWEEN, JudgedCase, Opinion, with_documents
 from sitegen.importers.columns import read_settings
 from sitegen.importers.skill_grading import BESIDE, GRADING, OUTPUTS, said_in, with_files_beside
+from sitegen.importers.tables import exact_match
 from sitegen.importers.tool_values import TRANSCRIPT, members, text, transcript
 from sitegen.model.answers import Turn
 from sitegen.model.frozen import grouped, replace
@@ -160,8 +161,8 @@ def _score(inputs: ScoringInputs) -> Result:
         del file, content, results  # which take much memory if a file has hundreds of thousands of answers
     remark = Finding("warning", "Feedback names no run that has a grading", "Name it by the folders of its grading.")
     findings += [replace(remark, value=said[:_NOTE], file=path) for said, path in sorted(unread.items())]
-    if truth is not None and truth.path.endswith(files_of("responses").ground_truths):
-        cases, remarks = _with_expected_texts(cases, truth)
+    if truth is not None:
+        cases, remarks = _with_expected_texts(cases, truth, settings)
         findings += remarks
     cases = with_documents(cases, always=ANSWERERS if answered_in else ())  # instead of the others, which are many
     return replace(_judged_result(cases, findings), prompts=prompts)
@@ -231,10 +232,26 @@ def _places(paths: Sequence[str]) -> list[list[str]]:
     return [place or [splitext(basename(path))[0]] for path, place in zip(paths, places, strict=True)]
 
 
-def _with_expected_texts(cases: list[JudgedCase], file: File) -> tuple[list[JudgedCase], list[Finding]]:
-    """Add the questions and expected texts of a file of test cases to the answers that do not state them."""
+def _with_expected_texts(cases: list[JudgedCase], file: File, settings: str) -> tuple[list[JudgedCase], list[Finding]]:
+    """Add the questions and expected texts of a file of test cases to the answers that do not state them.
+
+    If the answers are only held against what is expected beside them, the version of their table counts that is the
+    truth: its texts stand in place of theirs.
+    """
+    described = case_settings(settings) and read_settings(settings).value
+    if not described and not file.path.endswith(files_of("responses").ground_truths):
+        return cases, []
     try:
-        expected, remarks = read_cases(content_of(file, "the test cases are missing", "Restore the file."))
+        content = content_of(file, "the test cases are missing", "Restore the file.")
+        if described:
+            texts = {(each.id, each.model): each.expected for each in read_results(file.path, content, settings).cases}
+            column = described.parts["expected"][0]
+            for place, case in enumerate(cases):
+                if (text := texts.get((case.id, case.model), "")) != case.expected:
+                    judges = (exact_match(column, text, case.output),) if text.strip() and not case.error else ()
+                    cases[place] = replace(case, expected=text, passed=None, judges=judges).with_fields(())
+            return cases, []
+        expected, remarks = read_cases(content)
     except UnreadableError as error:
         return cases, [error.finding("The ground truth")]
     findings, answered = [*remarks], {case.id for case in cases}
