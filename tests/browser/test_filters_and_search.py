@@ -60,6 +60,15 @@ def test_the_filter_searches_the_rows_that_are_not_drawn_and_the_address_of_one_
     expect(page.locator("#d231")).to_be_in_viewport()
 
 
+def test_no_row_is_hidden_in_a_table_without_a_button_that_shows_more(site: Path, visit):
+    text = (site / REPORT).read_text()
+    (site / "evals/waybills/all.html").write_text(re.sub(r"<button[^>]*data-more.*?</button>", "", text))
+    page = visit("evals/waybills/all.html")
+    rows = page.locator(".disc tbody tr:not(.item)")
+    assert rows.count() > 20
+    expect(_rows(page)).to_have_count(rows.count())
+
+
 def test_the_section_and_new_filters_leave_only_their_rows(visit):
     page = visit("evals/waybills/0059.html#section=consignee&new=1")
     assert {row.get_attribute("data-g") for row in _rows(page).all()} == {"consignee"}

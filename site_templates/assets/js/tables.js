@@ -15,7 +15,8 @@ const isRow = row => !row.matches(".cellname"); // but the head of the rows belo
 class FilteredTable {
   constructor(box) {
     this.box = box;
-    this.first = innerWidth < 600 ? Math.min(20, +box.dataset.table) : +box.dataset.table;
+    this.more = $("[data-more]", box);
+    this.first = this.more ? Math.min(innerWidth < 600 ? 20 : Infinity, +box.dataset.table) : Infinity; // no row is out of reach
     this.limit = this.first;
     this.rows = this.rowsNow();
     this.words = $("[data-q]", box);
@@ -25,7 +26,6 @@ class FilteredTable {
     this.flags = $$("[data-flag]", box);
     this.columns = $$("[data-column]", box);
     this.status = $("[data-count]", box);
-    this.more = $("[data-more]", box);
     this.loadable = +(box.dataset.loadable ?? 0);
     this.parts = box.dataset.parts ? Array.from({ length: +box.dataset.parts }, (_, index) => `${box.dataset.rows}${index + 1}.js`) : [box.dataset.rows];
     this.beyond = +(box.dataset.beyond ?? 0);
