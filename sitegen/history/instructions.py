@@ -43,8 +43,8 @@ class InstructionHistories:
         """
         self._read = read
         self._said = said
-        self._written_anew: dict[str, list[str]] = {}
-        """Blob of an edit -> later blobs of the file that say the same, whose commits are no edits."""
+        self._alike: dict[str, dict[str, None]] = {}
+        """What a file said before and after a commit that is no edit -> its blobs."""
         self._files: dict[str, list[Edit]] = {}
         """The edits of each file, oldest first, by its path; without files that continue under another name."""
         self._digests: dict[str, tuple[str, ...]] = {}
@@ -75,8 +75,7 @@ class InstructionHistories:
             if source is not None and source.old is not None:
                 old, status = Blob(source.path, source.old), "renamed"
             if status == "modified" and old and new and (digest := self._said(old)) and digest == self._said(new):
-                known = (first for first, others in self._written_anew.items() if old.oid in others)
-                self._written_anew.setdefault(next(known, old.oid), []).append(new.oid)
+                self._alike.setdefault(digest, {old.oid: None})[new.oid] = None
                 continue
             edit = Edit(commit=commit, path=change.path, status=status, old=old, new=new)
             names = dict.fromkeys(blob.path for blob in (edit.old, edit.new) if blob is not None)
@@ -133,17 +132,19 @@ class InstructionHistories:
         return max(newest, key=lambda commit: commit.position, default=None)
 
     def _has_hash(self, digest: str, blob: Blob) -> bool:
-        others = self._written_anew.get(blob.oid, ())
-        if blob.oid.startswith(digest) or any(self._has_hash(digest, blob._replace(oid=other)) for other in others):
-            return True
-        if blob.oid not in self._digests:
-            content = self._read(blob.oid)
-            functions = (hashlib.sha256, hashlib.sha1, hashlib.md5)
-            # Some tools strip the white space at both ends of a prompt before they hash it.
-            texts = () if content is None else dict.fromkeys((content, content.strip()))
-            digests = (function(text, usedforsecurity=False) for text in texts for function in functions)
-            self._digests[blob.oid] = tuple(digest.hexdigest() for digest in digests)
-        return any(stored.startswith(digest) for stored in self._digests[blob.oid])
+        for oid in {blob.oid: None} | (self._alike.get(self._said(blob) or "", {}) if self._alike else {}):
+            if oid.startswith(digest):
+                return True
+            if oid not in self._digests:
+                content = self._read(oid)
+                functions = (hashlib.sha256, hashlib.sha1, hashlib.md5)
+                # Some tools strip the white space at both ends of a prompt before they hash it.
+                texts = () if content is None else dict.fromkeys((content, content.strip()))
+                digests = (function(text, usedforsecurity=False) for text in texts for function in functions)
+                self._digests[oid] = tuple(digest.hexdigest() for digest in digests)
+            if any(stored.startswith(digest) for stored in self._digests[oid]):
+                return True
+        return False
 
     def _has_version(self, version: str, blob: Blob) -> bool:
         if blob.oid not in self._versions:

@@ -167,16 +167,17 @@ def with_moved_folders(changes: Iterable[ChangedPath], renames: Mapping[str, Cha
 
     What they hold may differ. If several folders lost such files, or got them, only folders of one name are paired.
     """
-    rest = {change.path: change for change in changes if change not in renames.values() and change.path not in renames}
+    moved = {*renames, *(old.path for old in renames.values())}
+    rest = {change.path: change for change in changes if change.path not in moved}
     gone, came = (
-        {folder: sorted(map(basename, own)) for folder, own in grouped((dirname(path), path) for path in paths).items()}
+        {folder: (*sorted(names),) for folder, names in grouped((dirname(at), basename(at)) for at in paths).items()}
         for paths in ((at for at in rest if rest[at].new is None), (at for at in rest if rest[at].old is None))
     )
+    same, arrived = grouped((names, old) for old, names in gone.items()), Counter(came.values())
+    named = grouped(((names, basename(old)), old) for old, names in gone.items())
     pairs = {**renames}
-    for new, names in came.items() if gone else ():
-        same = [old for old in gone if gone[old] == names]
-        named = [old for old in same if basename(old) == basename(new)]
-        (*others, old) = named or (same if [*came.values()].count(names) == 1 else []) or [""]
+    for new, names in came.items():
+        old, *others = named.get((names, basename(new))) or (arrived[names] == 1 and same.get(names)) or [""]
         if old and not others and len(names) > 1:
             pairs |= {f"{new}/{name}": rest[f"{old}/{name}"] for name in names if new}
     return pairs

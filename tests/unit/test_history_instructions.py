@@ -1,5 +1,6 @@
 """Instruction files through history: their versions, where they went, and the globs that name them."""
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib import resources
@@ -108,6 +109,19 @@ def test_no_content_is_read_for_a_hash_that_the_newest_edit_left():
         histories.fold(sha, [ChangedPath("CLAUDE.md", old, new)])
     assert histories.with_hashes([("CLAUDE.md", oids[-1])]) == commits[-1]
     assert histories.with_hashes([("elsewhere.md", oids[-1]), ("", oids[-1])]) is None
+
+
+def test_an_edit_has_the_hashes_of_all_forms_in_which_its_text_was_written():
+    texts = {f"{number:040x}": text for number, text in enumerate((b"one\n", b"one\r\n", b"two\n"))}
+    one, windows, two = texts
+    histories = InstructionHistories(texts.__getitem__, lambda blob: texts[blob.oid].strip().decode())
+    commits = [Commit(sha=f"{at:040x}", position=at) for at in range(4)]
+    for made_by, old, new in zip(commits, (None, one, windows, one), (one, windows, one, two), strict=True):
+        histories.fold(made_by, [ChangedPath("CLAUDE.md", old, new)])
+    assert [edit.commit for edit in histories.histories()[0].edits] == [commits[0], commits[3]]
+    of_texts = [hashlib.sha256(text).hexdigest() for text in (*texts.values(), b"three")]
+    found = [histories.with_hashes([("CLAUDE.md", digest)]) for digest in of_texts]
+    assert found == [commits[0], commits[0], commits[3], None]
 
 
 F1 = MetricSpec("f1", "F1", "")
