@@ -347,11 +347,13 @@ class EvalScorecards:
     @property
     def mapped_columns(self) -> tuple[tuple[str, str], ...]:
         """The columns of the ground truth that the newest point's mapping names, each with the path of its field."""
-        for newest in self._history.snapshots[-1:]:
-            kept = CONFIGURATION.get(self._store, key_of_mapping(newest, self._context))
-            if newest.ground_truth and kept and kept.mapping:
-                return mapped_columns(newest.ground_truth.path, kept.mapping.value)
-        return ()
+        newest = self._history.snapshots[-1] if self._history.snapshots else None
+        if newest is None or newest.ground_truth is None or not traits_of(self.scorer.kind).is_structured:
+            return ()
+        kept = CONFIGURATION.get(self._store, key_of_mapping(newest, self._context)) or Configuration()
+        content = newest.mapping and not kept.mapping and self._context.open().read_blob(newest.mapping.oid).content
+        mapping = kept.mapping or read_mapping(content or None, newest.settings, None)
+        return mapped_columns(newest.ground_truth.path, mapping.value)
 
     def series_specs(self) -> tuple[MetricSpec, ...]:
         """Return the metrics of the series, the headline first, without metrics of usage.
