@@ -132,7 +132,12 @@ def compared_alike(before: Point, after: Point, scorecard_of: ScorecardOf | None
     now = scorecard_of(mixed[0]) if mixed and scorecard_of else before.now if after.now is after.scorecard else None
     if not mixed or now is None or own[1].traits.is_recorded:  # as a rule
         return Compared(*own)
-    return _if_of_same_fields(own, (scored_now(replace(before, now=now)), own[1]))
+    then = scored_now(replace(before, now=now))
+    return Compared(then, own[1]) if _fields(own[0]) == _fields(then) else Compared(*own)
+
+
+_Clocks: TypeAlias = tuple[Scorecard, Scorecard, bool]
+"""The scorecard of a point as judged then, as judged now, and whether both are asked for the same fields."""
 
 
 def compared_now(before: Point, after: Point) -> Compared:
@@ -140,14 +145,20 @@ def compared_now(before: Point, after: Point) -> Compared:
 
     Each by its own, if the newest ask for other fields than one of them was asked for.
     """
-    own, now = (before.scorecard, after.scorecard), (scored_now(before), scored_now(after))
-    return Compared(*own) if own[0] is now[0] and own[1] is now[1] else _if_of_same_fields(own, now)
+    return _compared_now(_clocks(before), _clocks(after))
 
 
-def _if_of_same_fields(own: tuple[Scorecard, Scorecard], alike: tuple[Scorecard, Scorecard]) -> Compared:
-    fields = ({each.attribute for each in card.fields if each.counts.tp + each.counts.fn} for card in (*own, *alike))
-    first, last, *asked = fields
-    return Compared(*(alike if [first, last] == asked else own))
+def _clocks(point: Point) -> _Clocks:
+    own, now = point.scorecard, scored_now(point)
+    return own, now, own is now or _fields(own) == _fields(now)
+
+
+def _compared_now(before: _Clocks, after: _Clocks) -> Compared:
+    return Compared(before[1], after[1]) if before[2] and after[2] else Compared(before[0], after[0])
+
+
+def _fields(card: Scorecard) -> set[str]:
+    return {each.attribute for each in card.fields if each.counts.tp + each.counts.fn}
 
 
 def scored_now(point: Point) -> Scorecard:
@@ -180,12 +191,13 @@ def best_points(points: Sequence[Point], spec: MetricSpec) -> tuple[int | None, 
     since = comparable_since([point.scorecard for point in points], spec.name)
     indices = []
     at: int | None = None
-    for index, point in enumerate(points):
+    clocks = [_clocks(point) for point in points]
+    for index, here in enumerate(clocks):
         if since[index] == index:
             at = None
-        if scored_now(point).metric(spec.name) is None:
+        if here[1].metric(spec.name) is None:
             pass
-        elif at is None or compared_now(points[at], point).is_gain(spec):
+        elif at is None or _compared_now(clocks[at], here).is_gain(spec):
             at = index
         indices.append(at)
     return tuple(indices)
