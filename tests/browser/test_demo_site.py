@@ -326,7 +326,7 @@ def test_what_a_trend_says_of_its_eval_is_seen_once_at_every_width(open_in_one_t
     page = open_in_one_tab(TREND, viewport=size).page
     said = [
         "Five bills for power and water of one household",
-        "8 outputs, 2 rescored after a change of truth or rules since 19 Jan 2026",
+        "8 outputs since 19 Jan 2026, 2 rescored after a change of truth or rules",
         "1 value fixed, 0 broken",
         "For other documents it could be zero",
         "Latest report",
