@@ -21,10 +21,13 @@ def test_a_filter_is_kept_in_the_address_and_survives_a_reload(visit):
     page.get_by_label("Search errors").fill("description")
     page.get_by_role("button", name=re.compile(r"Wrong value \d")).click()
     page.wait_for_url(re.compile(r"#q=description&type=wrong_value$"))
-    shown = _rows(page).all_inner_texts()
+    said = page.locator("[data-table]", has=page.locator(".disc")).locator("[data-count]")
+    expect(said).to_have_text(re.compile(r"^\d+ matching of \d+$"))  # all rows are loaded
+    shown, count = _rows(page).all_inner_texts(), said.inner_text()
     assert shown
     assert all("description" in text for text in shown)
     page.reload()
+    expect(said).to_have_text(count)
     assert _rows(page).all_inner_texts() == shown
     assert page.get_by_role("button", name=re.compile(r"Wrong value \d")).get_attribute("aria-pressed") == "true"
 
