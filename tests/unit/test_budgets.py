@@ -13,22 +13,22 @@ from typing import Final
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_629,
+    "lines of sitegen/": 62_628,
     "modules of sitegen/": 285,
-    "classes": 498,
+    "classes": 497,
     "classes in pages/": 70,
-    "fields of classes": 2_221,
-    "functions": 3_443,
-    "parameters": 4_943,
+    "fields of classes": 2_214,
+    "functions": 3_429,
+    "parameters": 4_924,
     "functions with more than 6 parameters": 1,
-    "private functions of at most 6 lines used once": 30,
+    "private functions of at most 6 lines used once": 29,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_340,
+    "lines of templates, styles and scripts": 8_174,
     "template lines over 160 characters": 0,
-    "lines of tests": 44_016,
-    "patches of attributes in tests": 44,
+    "lines of tests": 42_294,
+    "patches of attributes in tests": 43,
     "constructions with over 3 positional values in tests": 8,
 }
 """The most that there may be of each, which is what there was when it was last lowered."""
