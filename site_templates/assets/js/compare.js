@@ -536,7 +536,7 @@ class Comparison {
 
   /** The missing item that an extra one on a side may be, by its values there: likely_items in sitegen/pages/report/discrepancies.py. */
   likely(side, document, item) {
-    const { cells } = side.block, runs = cells.map((_, index) => this.at(side, index)), votes = new Map();
+    const { cells } = side.block, runs = side.runs ??= cells.map((_, index) => this.at(side, index)), votes = new Map();
     const stated = cells.flatMap(([, field, , extra, , own], index) => (extra && own === item && isThere(runs[index]) ? [[field, runs[index].actual]] : []));
     cells.forEach(([of, field, path, extra, , own], index) => {
       if (extra || of !== document || runs[index].state !== OMISSION) return;
