@@ -59,17 +59,6 @@ def compared(project: Path, *arguments: str | Path):
     return json.loads(done.stdout)
 
 
-def test_all_variants_of_an_eval_are_compared(project):
-    body = compared(project, "--eval", "faq")
-    assert list(body) == ["schema", "variants", "changes", "passed_over"]
-    assert body["schema"] == "sitegen/comparison/1"
-    [found] = body["variants"]
-    assert [one["name"] for one in found["variants"]] == ["kind", "plain"]
-    assert (found["overall_winner"], found["confidence"]) == ("kind", "medium")
-    assert found["recommendation"] == "Use kind: it is significantly better in accuracy, and ranks first."
-    assert [len(pair["flips"]) for pair in found["pairs"]] == [16]
-
-
 def test_tags_without_a_common_case_differ_as_samples(repo):
     """The values are 7 of 8 and 2 of 8; the squares of the distances to the ends of their intervals are added."""
     rows = [{"id": n, "lang": "de" if n < 8 else "fr", "output": "y", "passed": n < 7 or n > 13} for n in range(16)]

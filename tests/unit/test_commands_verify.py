@@ -241,18 +241,6 @@ def test_what_cannot_be_scored_is_refused_with_what_to_do(repo, arguments, print
     assert (done.returncode, done.stdout, done.stderr) == (2, "", printed.replace("{}", str(repo.path)))
 
 
-def test_verify_all_ends_with_macro_and_pooled(repo):
-    done = run("verify-all", cwd=repo.path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == (
-        "eval    metric  value           95 %      P      R  errors  newest output\n"
-        "names   F1      0.857 0.016 to 1.000  1.000  0.750       1  evals/names/extracted.json\n"
-        "other   F1      1.000                 1.000  1.000       0  evals/other/results/iteration-002/extracted.json\n"
-        "macro   F1      0.929                 1.000  0.875\n"
-        "pooled  F1      0.889                 1.000  0.800\n"
-    )
-
-
 def test_verify_all_prints_the_documents_of_all_evals(repo):
     read = json_of("verify-all", "--repo", repo.path)
     single = [json_of("verify-one", eval_id, "--repo", repo.path) for eval_id in ("names", "other")]

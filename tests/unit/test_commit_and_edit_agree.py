@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.gitrepo import GitRepo
-from tests.sites import build_site, problems_text
+from tests.sites import build_site
 
 TRUTH = json.dumps({f"field_{number}": number for number in range(12)})
 
@@ -47,15 +47,6 @@ def test_a_commit_whose_outputs_are_copies_shows_what_became_of_its_edits(repo, 
     effects, _, outputs = page.partition("Outputs that came with it")
     assert ">better</span>" in effects
     assert "same output" in outputs
-
-
-def test_the_problems_page_names_an_output_that_is_not_scored(repo, tmp_path):
-    repo.commit({"evals/a/ground_truth.json": TRUTH, "evals/a/extracted.json": output(9)})
-    build_site(repo.path, tmp_path / "alone")
-    assert "is not scored" not in problems_text(tmp_path / "alone")
-    repo.commit({"evals/a/results/iteration-001/extracted.json": output(3)})
-    build_site(repo.path, tmp_path / "beside")
-    assert "is not scored: this eval has folders of iterations" in problems_text(tmp_path / "beside")
 
 
 @pytest.mark.parametrize(("hours", "in_doubt"), [(12, True), (None, False)])

@@ -1,7 +1,6 @@
 """The confidence and the evidence that outputs state for their values. The numbers are computed by hand."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +9,6 @@ from sitegen.importers import read_results
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.stats.confidence import auroc, bins, by_field, skippable
-from tests.gitrepo import GitRepo
-from tests.sites import build_site, content
 
 RIGHT, WRONG = True, False
 
@@ -197,24 +194,3 @@ def evidence(expected: Any, given: Any) -> dict[str, str]:
 )
 def test_evidence_stands_beside_the_value_that_it_is_stated_for(expected: Any, given: Any, stated: Any) -> None:
     assert evidence(expected, given) == stated
-
-
-def test_pages_show_the_evidence_escaped_beside_wrong_and_right_values(repo: GitRepo, tmp_path: Path) -> None:
-    truth = {"items": [{"name": "Oak", "n": 1}, {"name": "Elm", "n": 2}]}
-    given = {
-        "items": [
-            {"name": "Oak", "n": {"value": 1, "page": 7, "confidence": 0.75}},
-            {"name": "Elm", "n": 3, "n_quote": "<b>three</b>"},
-        ]
-    }
-    repo.commit({"evals/t/ground_truth.json": json.dumps(truth), "evals/t/extracted.json": json.dumps(given)})
-    build_site(repo.path, tmp_path / "site", jobs=1)
-    report = content(tmp_path / "site")["evals/t/0001.html"].decode()
-    tree = next(
-        text.decode()
-        for path, text in content(tmp_path / "site").items()
-        if path.startswith("evals/t/") and "tree" in path
-    )
-    assert "states “&lt;b&gt;three&lt;/b&gt;”" in report
-    assert "states page 7, confidence 0.75" in tree
-    assert "states “&lt;b&gt;three&lt;/b&gt;”" in tree

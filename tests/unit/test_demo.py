@@ -8,7 +8,6 @@ import pytest
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.slices import cheapest, splits
 from sitegen.commands.demo import write_demo
-from sitegen.commands.signatures import demo
 from sitegen.errors import OutputFolderError
 from sitegen.project import Options
 from sitegen.questions.study import read_series
@@ -59,11 +58,6 @@ def test_a_folder_with_something_in_it_is_refused_and_left_alone(tmp_path):
 
 def test_an_empty_folder_is_taken(tmp_path):
     assert write_demo(tmp_path) == HEAD
-
-
-def test_the_command_says_what_it_wrote_and_what_to_do_next(tmp_path, capsys):
-    demo(target := tmp_path / "two words")
-    assert capsys.readouterr().out == f"wrote {target}, head {HEAD[:7]}\nnext: cd '{target}' && sitegen build\n"
 
 
 def test_the_story_has_a_regression_that_was_fixed_one_that_is_open_and_a_bad_run(folder, tmp_path):
