@@ -17,9 +17,10 @@ from sitegen.model.site import Page
 from sitegen.pages.html import charts
 from sitegen.pages.trend import trend_chart
 from sitegen.pages.trend.page import VARIANTS, TrendView
-from sitegen.pages.variants import VariantsView, letter, place, variants_page
+from sitegen.pages.variants import OfVariants, VariantsView, letter, place, variants_page
 from sitegen.questions.comparison_files.markdown import comparison_markdown
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
+from sitegen.scoring.usage import USAGE_METRICS
 from sitegen.text.values import schema_first
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
@@ -105,6 +106,8 @@ def test_pairs_know_the_places_of_their_variants_and_lead_to_their_answers_side_
 def test_bars_span_the_scale_of_their_metric_and_undefined_is_no_bar():
     assert [place((QUALITY, ()), value) for value in (1.0, 4.0, None)] == [0.0, 750.0, 0.0]
     assert [place((CONSISTENCY, ()), value) for value in (0.8, -0.4)] == [800.0, 0.0]
+    costs: OfVariants = (next(spec for spec in USAGE_METRICS if spec.name == "cost"), (0.5, 2.0, None))
+    assert [place(costs, value) for value in costs[1]] == [250.0, 1000.0, 0.0]
 
 
 def test_more_variants_than_letters_are_numbered():
