@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -157,6 +158,9 @@ def test_a_report_has_the_matrix_and_says_what_the_average_hides(project, tmp_pa
     assert "short · large has the best Score, as has long · large. It costs " in text
     assert "0.385 mini 0.900 large" in trend
     assert "variant and model: long · mini" in trend
+    drawn = (tmp_path / "site/evals/support/index.html").read_text()
+    dots = re.findall(r'<circle class="dot (v\d(?: past)?)"', drawn)
+    assert {"v0", "v0 past"} <= {*dots}, "points of older outputs are pale"
     assert "Hidden by the average: Score of model mini ▼ down 0.100" in text
     assert "worse by more than chance where model is mini (by 0.100)" in text_of(tmp_path / "site/index.html")
     assert "worse where `model` is `mini`: −0.100" in (tmp_path / "site" / "summary.md").read_text()
