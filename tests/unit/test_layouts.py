@@ -20,13 +20,15 @@ import pytest
 import yaml
 
 from sitegen.analysis.causes import ProblemCause, causes_of
-from sitegen.api import History, history
+from sitegen.api import History
 from sitegen.config.models import Manifest, SiteConfig
 from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import find_repository
 from sitegen.model.problems import Problem
 from sitegen.model.series import Point
+from sitegen.project import Options
+from sitegen.questions.study import open_study
 from sitegen.questions.verify import verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.recognition.discovery import Discovery, discover
@@ -142,13 +144,12 @@ def test_a_build_makes_of_a_layout_what_its_section_says(layout, tmp_path, monke
         monkeypatch.delenv(variable, raising=False)
     problems = recorded_problems(monkeypatch)
     built = Built(repo=GitRepo(tmp_path / "repo"), site=tmp_path / "site", problems=problems, searched={})
-    for commit in layout.commits:
-        sha = built.repo.commit(commit)
-        if layout.stepwise or commit is layout.commits[-1]:
-            built.repo.checkout()
-            build_site(built.repo.path, built.site, jobs=1, cache=tmp_path / "memo")
-            if MANIFEST not in itertools.chain.from_iterable(layout.commits):
-                built.searched[sha] = look(built.repo)
+    for commits in [[each] for each in layout.commits] if layout.stepwise else [layout.commits]:
+        *_, sha = built.repo.commits(commits)
+        built.repo.checkout()
+        build_site(built.repo.path, built.site, jobs=1, cache=tmp_path / "memo")
+        if MANIFEST not in itertools.chain.from_iterable(layout.commits):
+            built.searched[sha] = look(built.repo)
     stated = {next(sort for sort in SAID if sort in table[0]): table for table in layout.tables}
     for sort, table in stated.items():
         assert said(built, sort, table) == lines(table)
@@ -219,8 +220,9 @@ def points(built: Built, table: list[Row]) -> Iterator[Mapping[str, Any]]:
     proposed = {sha: {each.id: each for each in search.proposed} for sha, search in built.searched.items()}
     newest = [{}, *proposed.values()][-1]
     order = built.repo.git("rev-list", "--reverse", "HEAD").split()
-    for eval_id in ids:
-        found = history(built.repo.path, eval_id, cache=built.site.with_name("memo"))
+    with open_study(Options(built.repo.path, cache=built.site.with_name("memo"))) as study:
+        histories = {eval_id: History(study.series(study.history(eval_id))) for eval_id in ids}
+    for eval_id, found in histories.items():
         shown = found.points[-1:] if "points" in table[0] else found.points
         for number, point in enumerate(shown):
             metrics = collections.defaultdict(lambda: None, point.scorecard.metrics)
