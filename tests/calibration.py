@@ -26,7 +26,7 @@ from sitegen.analysis.flips import flips as flips_of
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.repeats import Repeat, Repeats, noise_of
 from sitegen.analysis.regressions import steps_of
-from sitegen.model.changes import LEVELS, Decision, StepStatus
+from sitegen.model.changes import LEVELS, ChangeVerdict, Decision, Noise, StepStatus
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.outcomes import Cell, CellMap, Flips, Period, State
 from sitegen.model.scorecards import FieldScore, Scorecard
@@ -77,23 +77,33 @@ LOST: Final = 0.1
 FEW: Final = tuple(Pairs(3, 100, unsteady) for unsteady in (0.0, 0.02, 0.05, 0.1, 0.3, 1.0))
 """Sets of few documents with many fields, in which lost fields are looked for."""
 
-_RIGHT: Final = Counts(tp=1)
-_WRONG: Final = Counts(fp=1, fn=1, wrong_value=1)
-_STATES: Final[dict[bool, State]] = {True: "correct", False: "wrong_value"}
+COUNTS: Final[dict[State, Counts]] = {
+    "correct": Counts(tp=1),
+    "wrong_value": Counts(fp=1, fn=1, wrong_value=1),
+    "omission": Counts(fn=1, omission=1),
+    "true_negative": Counts(tn=1),
+}
+Rows = Sequence[Sequence[State]]
+"""The states of the values of documents."""
 
 
-def card(rows: list[list[bool]]) -> Scorecard:
-    """A scorecard of documents, given by whether each of their values is right."""
-    documents = [stats.total(_RIGHT if right else _WRONG for right in row) for row in rows]
-    fields = [stats.total(_RIGHT if right else _WRONG for right in column) for column in zip(*rows, strict=True)]
+def states(rows: Sequence[Sequence[bool]]) -> Rows:
+    """The states of values that are right or wrong."""
+    return [["correct" if right else "wrong_value" for right in row] for row in rows]
+
+
+def card(rows: Rows) -> Scorecard:
+    """A scorecard of documents."""
+    documents = [stats.total(COUNTS[state] for state in row) for row in rows]
+    fields = [stats.total(COUNTS[state] for state in column) for column in zip(*rows, strict=True)]
     return sample.card(
         {f"d{number}": counts for number, counts in enumerate(documents)},
         fields=tuple(FieldScore(f"f{number}", counts) for number, counts in enumerate(fields)),
     )
 
 
-def flips_of_rows(before: Sequence[Sequence[State]], after: Sequence[Sequence[State]], item: int = 1) -> Flips:
-    """The flips of documents, given by the states of their values, of which so many are a list item."""
+def flips_of_rows(before: Rows, after: Rows, item: int = 1) -> Flips:
+    """The flips of documents, of whose values so many are a list item."""
     cells = tuple(
         Cell(
             document=f"d{document}",
@@ -106,6 +116,14 @@ def flips_of_rows(before: Sequence[Sequence[State]], after: Sequence[Sequence[St
         for number, states in enumerate(zip(*rows, strict=True))
     )
     return flips_of(CellMap(2, cells, {f"d{document}": (0,) for document in range(len(before))}), 0, 1)
+
+
+def verdict(
+    before: Rows, after: Rows, noise: tuple[Noise | None, Noise | None] = (None, None), item: int = 1
+) -> ChangeVerdict:
+    """What became of documents, of whose values so many are a list item."""
+    flips = flips_of_rows(before, after, item)
+    return change_verdict(Compared(card(before), card(after)), flips, noise=noise)
 
 
 def chances(rng: random.Random, pairs: Pairs) -> list[list[float]]:
@@ -125,28 +143,25 @@ def words(pairs: Pairs, change: float, trials: int) -> Counter[Decision]:
     for _ in range(trials):
         base = chances(rng, pairs)
 
-        def output(moved: float = 0.0, base: Sequence[Sequence[float]] = base) -> list[list[bool]]:
+        def output(moved: float = 0.0, base: Sequence[Sequence[float]] = base) -> Rows:
             moved += rng.gauss(0, pairs.whole)
             rows = [[rng.random() < chance + moved for chance in document] for document in base]
             for row in rows if pairs.item > 1 else ():
                 for start in range(0, len(row), pairs.item):
                     if rng.random() < LOST:
                         row[start : start + pairs.item] = [False] * pairs.item
-            return rows
+            return states(rows)
 
         made = [output() for _ in range(max(1, pairs.repeats))]
         before, after = made[-1], output(change)
-        first, last = ([[_STATES[right] for right in row] for row in rows] for rows in (before, after))
-        flips = flips_of_rows(first, last, pairs.item)
         headlines = [Repeat("", card(rows).metrics[0].value) for rows in made]
-        sides = card(before), card(after)
         noise = noise_of([Repeats(CellMap(0, (), {}), (), tuple(headlines))]) if pairs.repeats else None
         mean = fsum(one.headline or 0.0 for one in headlines) / len(headlines)
         known = noise and (
             replace(noise, repeats=len(headlines), mean=mean),
-            replace(noise, first=1, repeats=1, mean=sides[1].metrics[0].value or 0.0),
+            replace(noise, first=1, repeats=1, mean=card(after).metrics[0].value or 0.0),
         )
-        given[change_verdict(Compared(*sides), flips, noise=known or (None, None)).decision] += 1
+        given[verdict(before, after, known or (None, None), pairs.item).decision] += 1
     return given
 
 
@@ -165,7 +180,7 @@ def headline_series(rng: random.Random, whole: float, lost: Sequence[float]) -> 
     for index, loss in enumerate(lost):
         moved = rng.gauss(0, 1) * single * sqrt(whole) - single * sqrt(1 + whole) * loss
         rows = [[rng.random() < chance + moved for _ in range(VALUES)] for chance in base]
-        scorecard = replace(card(rows), fields=(), expected_values=VALUES * len(base))
+        scorecard = replace(card(states(rows)), fields=(), expected_values=VALUES * len(base))
         points.append(Point(sample.snapshot(index + 1, sample.commit(index)), scorecard))
     return series_of(points, EvalInfo("e", "E"))
 

@@ -1,24 +1,18 @@
 """What holds of every interval and every verdict, and how often they are right."""
 
-from collections import Counter
 from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitegen.analysis.deltas import Compared
-from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.model.changes import ChangeVerdict
 from sitegen.model.metrics import Counts
-from sitegen.model.outcomes import Flips
-from sitegen.model.scorecards import FieldScore, Scorecard
-from sitegen.stats import counts as stats
+from sitegen.model.scorecards import Scorecard
 from sitegen.stats.intervals import wilson
+from tests import calibration
 from tests import pages_sample as sample
-
-RIGHT = Counts(tp=1)
-WRONG = Counts(fp=1, fn=1, wrong_value=1)
+from tests.calibration import states
 
 COUNTS = st.builds(
     lambda tp, wrong, omitted, made_up: Counts(
@@ -35,26 +29,12 @@ CELLS = st.integers(1, 6).flatmap(
 Cells = list[list[bool]]
 
 
-def card(documents: list[Counts], fields: tuple[FieldScore, ...] = ()) -> Scorecard:
-    return sample.card({f"d{index}": counts for index, counts in enumerate(documents)}, fields=fields)
-
-
-def card_of(cells: Cells) -> Scorecard:
-    counts = [[RIGHT if right else WRONG for right in document] for document in cells]
-    fields = (FieldScore(f"f{index}", stats.total(column)) for index, column in enumerate(zip(*counts, strict=True)))
-    return card([stats.total(document) for document in counts], tuple(fields))
+def card(documents: list[Counts]) -> Scorecard:
+    return sample.card({f"d{index}": counts for index, counts in enumerate(documents)})
 
 
 def verdict(before: Cells, after: Cells) -> ChangeVerdict:
-    pairs = [
-        (f"f{index}", was, now)
-        for first, last in zip(before, after, strict=True)
-        for index, (was, now) in enumerate(zip(first, last, strict=True))
-    ]
-    fixed = Counter(name for name, was, now in pairs if now and not was)
-    broken = Counter(name for name, was, now in pairs if was and not now)
-    flips = Flips(tuple(fixed.items()), tuple(broken.items()))
-    return change_verdict(Compared(card_of(before), card_of(after)), flips)
+    return calibration.verdict(states(before), states(after))
 
 
 @given(DOCUMENTS)
@@ -126,8 +106,7 @@ def test_95_of_100_intervals_hold_the_true_value():
     random = Random(20)
     held = 0
     for _ in range(400):
-        some = card_of(drawn(random, 12, 15)[1])
-        interval = interval_of(some)
+        interval = interval_of(calibration.card(states(drawn(random, 12, 15)[1])))
         assert interval is not None
         held += interval.low <= 0.8 <= interval.high
     assert 0.94 <= held / 400 <= 0.98
