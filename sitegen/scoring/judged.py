@@ -489,9 +489,14 @@ def _judged_metrics(score: float | None, counts: Counts, pass_rate: float | None
     return (Metric("score", score), *ratios, Metric(stats.PASSED.name, pass_rate))
 
 
+def _given(repeats: Iterable[JudgedCase]) -> list[JudgedCase]:
+    """Return the answers to a case as far as the file tells them apart, without calls that gave none."""
+    return [answer for case in repeats for answer in case.repeats or (case,) if not answer.error]
+
+
 def _verdicts(repeats: Sequence[JudgedCase]) -> tuple[int, int]:
     """Return the number of answers to a case that have a verdict, and how many of them passed."""
-    judged = [(case.answers, case.passed) for case in repeats if case.passed is not None]
+    judged = [(answer.answers, answer.passed) for answer in _given(repeats) if answer.passed is not None]
     return sum(number for number, _ in judged), sum(round(number * passed) for number, passed in judged)
 
 
@@ -507,7 +512,7 @@ def _optional(repeats: Sequence[JudgedCase], k: int, lift: float | None) -> Iter
         ways = comb(number, k)
         values = (1 - comb(number - passed, k) / ways, comb(passed, k) / ways, float(0 < passed < number))
         yield from map(Metric, VERDICTS[1:4], values)
-    scores = [each.score for case in repeats for each in case.repeats or (case,) if each.score is not None]
+    scores = [answer.score for answer in _given(repeats) if answer.score is not None]
     if len(scores) > 1:
         yield Metric("spread", sqrt(variance(scores)))
 

@@ -262,11 +262,16 @@ def test_a_limit_of_an_axis_that_no_answer_has_is_refused(project):
         ({"a": "100", "b": "11"}, (2 / 3 + 1) / 2, 0.5, 0.5, (1 / 3) ** 0.5 / 2),
         ({"a": "10", "b": "1"}, 1.0, 0.0, 1.0, 0.5**0.5),
         ({"a": "1", "b": "0"}, None, None, None, None),
+        ({"a": "11e", "b": "1ee"}, 1.0, 1.0, 0.0, 0.0),
     ],
-    ids=["steady", "one flaky", "unequal numbers", "one without repeats", "no repeats"],
+    ids=["steady", "one flaky", "unequal numbers", "one without repeats", "no repeats", "calls that gave no answer"],
 )
 def test_repeats_show_how_often_any_and_all_answers_to_a_case_pass(passed, any_of_k, all_of_k, flaky, spread):
-    rows = [json.dumps({"id": case, "passed": sign == "1"}) for case, signs in passed.items() for sign in signs]
+    rows = [
+        json.dumps({"id": case, "passed": sign == "1", "error": "No quota." * (sign == "e")})
+        for case, signs in passed.items()
+        for sign in signs
+    ]
     card = scorer("judged").score(ScoringInputs(outputs=(File("r.jsonl", "\n".join(rows).encode()),))).scorecard
     wanted = {"pass_any": any_of_k, "pass_all": all_of_k, "flaky": flaky, "spread": spread}
     assert {name: card.metric(name) for name in wanted} == pytest.approx(wanted)
