@@ -50,12 +50,12 @@ def test_what_fails_newly_comes_first_and_every_row_says_what_it_is() -> None:
     assert [(name, marks.split()) for marks, name in rows] == [
         ("new", ["data-n", "data-f", "data-c"]),
         ("old", ["data-f"]),
-        ("other", ["data-c"]),
-        ("same", []),
-        ("came", []),
+        ("other", ["data-p", "data-c"]),
+        ("same", ["data-p"]),
+        ("came", ["data-p"]),
     ]
     flags = [(name, number) for _, name, _, number in grid(now, before).flags]
-    assert flags == [("newly", 1), ("failing", 2), ("changed", 2)]
+    assert flags == [("newly", 1), ("failing", 2), ("passing", 3), ("changed", 2)]
 
 
 def test_a_spread_is_said_of_repeats_whose_scores_differ() -> None:
@@ -100,10 +100,17 @@ def test_an_answer_that_is_none_fails_and_can_be_asked_for() -> None:
     wrong, late, right = cases(*((name, "a", "red", name == "right") for name in ("wrong", "late", "right")))
     late = replace(late, answers=(replace(late.answers[0], passed=None, output="", error="timeout"),))
     shown = grid((wrong, late, right))
-    assert [(name, number) for _, name, _, number in shown.flags] == [("failing", 2), ("errors", 1)]
+    assert [(name, number) for _, name, _, number in shown.flags] == [("failing", 2), ("passing", 1), ("errors", 1)]
     named = "<p class=who><a href=#c2.0><b>a</b></a>"
     cell = f'<div class="an a0" id=c2.0 data-f data-e>{named} <span class="pill bad">no result</span>'
     assert any(cell in row for row in shown.drawn)
+
+
+def test_an_answer_beside_a_call_that_gave_none_is_not_flaky() -> None:
+    case, other = cases(("p", "a", "x", True), ("p", "a", "", False), ("q", "a", "x", True))
+    given, wrong = case.answers
+    shown = [grid((replace(case, answers=(given, it)), other)) for it in (wrong, replace(wrong, error="No quota."))]
+    assert [one.address_of("flaky") for one in shown] == ["#flaky=1", ""]
 
 
 def test_columns_have_the_scores_that_differ_and_cases_are_chosen_by_what_failed() -> None:

@@ -49,6 +49,7 @@ _DISTINCT: Final = 3  # the most different repeats of an answer in the grid
 _FLAGS: Final = (
     ("n", "newly", "Only newly failing"),
     ("f", "failing", "Only failing"),
+    ("p", "passing", "Only passing"),
     ("e", "errors", "Only errors"),
     ("c", "changed", "Only changed"),
     ("d", "different", "Only different"),
@@ -281,6 +282,7 @@ class CaseGrid(Frozen, dict=True, gc=True):
                 cells.append(f"<div class={named}>{_who(who)}<i>no answer</i></div>")
                 continue
             own, earlier = marks[answers[0].document], self.before.get(answers[0].document, ())
+            told = own if row else {mark: "" for mark in own if mark == "f"}  # nothing filters the page of one case
             was = ""
             if "c" in own and self.longest == _TEXT:  # words that the answer now does not have are marked
                 label = ": ".join(filter(None, (f"Before, in {bounded(self.earlier_label, 60)}", verdict(earlier))))
@@ -288,7 +290,7 @@ class CaseGrid(Frozen, dict=True, gc=True):
             score = mean(answer.passed if answer.score is None else answer.score for answer in answers)
             named += f" data-s={score:.3g}" if row and self.heads and score is not None else ""
             shown = "".join(self._distinct(who, answers, reference))
-            cells.append(f"<div class={named}{_data(own)}>{shown}{was}</div>")
+            cells.append(f"<div class={named}{_data(told)}>{shown}{was}</div>")
         return Markup(f"<div class=ans>{''.join(cells)}</div>")
 
     def asked(self, case: AnsweredCase) -> Markup:
@@ -378,7 +380,7 @@ def _plain(text: str) -> str:
 def _marks(case: AnsweredCase, before: _Answers) -> dict[str, dict[str, str]]:
     """The marks of each document of a case with their values: of ``_FLAGS``, and ``n`` if it fails newly.
 
-    Its answers are flaky if some passed and others did not.
+    Its answers are flaky if some passed and others did not; a call that gave none is no answer.
     """
     marks, by_document = {}, grouped((answer.document, answer) for answer in case.answers)
     said = {
@@ -389,10 +391,11 @@ def _marks(case: AnsweredCase, before: _Answers) -> dict[str, dict[str, str]]:
     for document, answers in by_document.items():
         earlier, texts = before.get(document, ()), {text for text, _ in said[document]}
         failed = any(answer.has_failed for answer in answers)
-        verdicts = [answer.passed for answer in answers if answer.passed is not None]
+        verdicts = [answer.passed for answer in answers if answer.passed is not None and not answer.error]
         found = {
             "n": failed and bool(earlier) and not any(answer.has_failed for answer in earlier),
             "f": failed,
+            "p": not failed and any(answer.passed is not None for answer in answers),
             "e": any(answer.error for answer in answers),
             "c": bool(earlier) and texts != {_plain(answer.output) for answer in earlier},
             "d": len(different) > 1,
