@@ -56,15 +56,18 @@ class Compared(Frozen, dict=True, gc=True):
         """How the model and the judge changed; None if not, or if a side does not state it.
 
         A judge with another rubric for a document that both sides have counts as another judge. So do scores in place
-        of verdicts.
+        of verdicts, and beside verdicts of which the score was another form.
         """
         earlier, later = self.before.usage or RunUsage(), self.after.usage or RunUsage()
         graded = tuple(dict.fromkeys((*earlier.graded, *later.graded)))
         judge = exchanged(earlier.judges, later.judges) or (self._other_rubrics if graded else None)
-        verdicts = [card.has_only_verdicts for card in (self.before, self.after)]
-        if not judge and any(verdicts) and None in (self.before.metric(PASSED.name), self.after.metric(PASSED.name)):
-            sides = (("verdicts",) if are_alone else ("scores",) for are_alone in verdicts)
-            judge, graded = Exchange(*sides), ("score",)
+        cards = (self.before, self.after)
+        stated, passed = {card.states for card in cards}, [card.metric(PASSED.name) for card in cards]
+        are_replaced = "verdicts" in stated or ("verdicts as scores" in stated and None in passed)
+        if not judge and "scores" in stated and are_replaced:
+            of_scores = ("scores",) if None in passed else ("verdicts", "scores")
+            judge = Exchange(*(("verdicts",) if card.has_only_verdicts else of_scores for card in cards))
+            graded = ("score",)
         return exchanged(earlier.models, later.models), replace(judge, metrics=graded) if judge else None
 
     @property

@@ -212,14 +212,19 @@ class Scorecard(Frozen):
     variants: Mapping[str, VariantScore] = {}
     """Kind ``responses``: each variant alone, by name, which is empty if the eval has only one."""
     kind: str = "fields"
-    has_only_verdicts: bool = False
-    """Whether each case has one verdict and nothing else, so that its score, precision, recall and F1 are the share of
-    answers that passed."""
+    states: Literal["verdicts", "verdicts as scores", "scores", ""] = ""
+    """What files state of the cases. *verdicts*: one of each, and nothing else; *verdicts as scores*: the same again as
+    scores; *scores*: others, perhaps beside verdicts. Empty for checks and counts, and for other kinds."""
 
     @property
     def traits(self) -> KindTraits:
         """The traits of the kind."""
         return traits_of(self.kind)
+
+    @property
+    def has_only_verdicts(self) -> bool:
+        """Whether the score, precision, recall and F1 of each case are the share of its answers that passed."""
+        return self.states.startswith("verdicts")
 
     @property
     def unit(self) -> Literal["documents", "cases"]:

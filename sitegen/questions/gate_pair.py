@@ -279,7 +279,7 @@ class GatedPair:
         return {
             "failed at the head": tuple(id for id in self._change.overlap.only_before if id in failed),
             "gone at the head": tuple(dict.fromkeys(gone)),
-            "judged at the base and not at the head": (*self._unjudged(),),
+            "judged at the base and not at the head": tuple(dict.fromkeys(self._unjudged())),
             "judges at the head alone": tuple(sorted(judges[1] - judges[0])),
             "without an output that can be read": tuple(sorted(unread)),
             "other settings": tuple(f"{name} {new} ({old} at the base)" for name, new, old in stated if new != old),

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import chain
 from math import comb, inf, sqrt
 from posixpath import basename, dirname, normpath, splitext
-from typing import Final
+from typing import Final, Literal
 
 from sitegen.config.models import case_settings, files_of
 from sitegen.data_files.reading import FINITE, UnreadableError, read_json
@@ -318,7 +318,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         findings=bounded_findings([*findings, *missing_usage(calls)]),
         expected_values=counts.tp + counts.fn,
         kind="judged",
-        has_only_verdicts=bool(documents) and all(case.is_one_verdict for case in cases if case.has_result),
+        states=_stated([case for case in cases if case.has_result]),
     )
     details: dict[str, list[Value]] = {  # unchanged from the file; of several answers to a case those of the last
         case.document: [{"name": opinion.name, "details": opinion.details} for opinion in detailed]
@@ -333,6 +333,15 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         agreement=agreement,
         cases=answered_cases(cases),
     )
+
+
+def _stated(cases: Sequence[JudgedCase]) -> Literal["verdicts", "verdicts as scores", "scores", ""]:
+    """Return what is stated of the cases, which have a result: ``Scorecard.states``."""
+    of_cases = any(case.opinion.score is not None for case in cases)
+    if cases and all(case.is_one_verdict for case in cases):
+        return "verdicts as scores" if of_cases else "verdicts"
+    has_grades = any(judge.score is not None and not judge.counts for case in cases for judge in case.judges)
+    return "scores" if of_cases or has_grades else ""
 
 
 def _judged_documents(
