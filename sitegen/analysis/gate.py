@@ -13,11 +13,12 @@ from typing import Final, get_args
 
 from msgspec.structs import replace
 
+from sitegen.analysis.series import mixes_percentages
 from sitegen.config.models import EvalLimits, GateSettings, Limit, SlicedLimits
 from sitegen.data_files.project_files import SITE_FILES
 from sitegen.model.changes import ChangeVerdict
 from sitegen.model.gate import Doubt, Failure, GateEval, GateMetric, GateReport, GateVerdict, Incomparable, Lost, Reason
-from sitegen.model.metrics import ROUNDING, MetricSpec
+from sitegen.model.metrics import ROUNDING, MetricSpec, traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.usage import regraded
@@ -175,9 +176,10 @@ def _checked_metric(metric: GateMetric, draft: GateEval, *, strict_floors: bool)
     better value. If that is more than chance, it fails however the value changed, unless drops are turned off.
     """
     given = tuple(reason for reason in metric.reasons if reason in GIVEN)
-    if "no such metric" in given:
-        return replace(metric, verdict=_worst_verdict(given))
     metric = replace(metric, points=_points(metric))
+    alone: tuple[Reason, ...] = ("another unit",) if metric.has_limit and mixes_units(metric, draft.kind) else given
+    if "no such metric" in given or alone != given:
+        return replace(metric, reasons=alone, verdict=_worst_verdict(alone))
     noise = None
     reasons = _floor_reasons(metric, strict=strict_floors)
     if draft.overlap and metric.change is not None:
@@ -205,6 +207,11 @@ def _checked_metric(metric: GateMetric, draft: GateEval, *, strict_floors: bool)
     if given:  # the repeats that the branch added do not excuse it
         reasons = (*(reason for reason in reasons if reason != "may be chance"), *given)
     return replace(metric, reasons=tuple(dict.fromkeys(reasons)), verdict=_worst_verdict(reasons), noise=noise)
+
+
+def mixes_units(metric: GateMetric, kind: str) -> bool:
+    """Whether one value of a recorded number seems to be a share, and the other a percentage."""
+    return traits_of(kind).is_recorded and metric.higher_is_better and mixes_percentages((metric.base, metric.head))
 
 
 def check_report(draft: GateReport, *, allow_incomparable: bool = False) -> GateReport:

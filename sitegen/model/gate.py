@@ -32,8 +32,9 @@ Doubt: TypeAlias = Literal["may be chance", "same output", "worse by what the ba
 base expects*: they changed together with the output, which is no worse by the new ones, and worse by the old ones."""
 
 Incomparable: TypeAlias = Literal[
-    "undefined", "no such metric", "nothing in common", "not fetched", "another kind", "another judge"
+    "undefined", "no such metric", "nothing in common", "not fetched", "another kind", "another judge", "another unit"
 ]
+"""*another unit*: of two recorded numbers one seems to be a share, and the other a percentage."""
 
 Reason: TypeAlias = Literal["still below the floor", Failure, Doubt, Incomparable]
 """Why a metric or an eval does not pass; only *still below the floor*, which it was at the base too, passes."""

@@ -16,8 +16,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from sitegen.analysis.gate import GIVEN, check_eval, check_report, gate_metric, stranger
-from sitegen.analysis.series import mixes_percentages
+from sitegen.analysis.gate import GIVEN, check_eval, check_report, gate_metric, mixes_units, stranger
 from sitegen.config.models import Limit
 from sitegen.errors import SitegenError
 from sitegen.model.commits import WORKTREE
@@ -212,9 +211,8 @@ def caveats(check: GateEval) -> Iterator[str]:
                 yield f"{metric.label} has no value at the head; it was {number(metric.base, metric.unit)} at the base"
             elif check.presence == "new" and metric is check.metrics[0]:
                 yield f"{metric.label} has no value at the head: the problems page of its site says why"
-        both, is_recorded = (metric.base, metric.head), traits_of(check.kind).is_recorded
-        if is_recorded and metric.higher_is_better and mixes_percentages(both):
-            yield f"{metric.label} went from {both[0]:g} to {both[1]:g}: one may be a share, and the other a percentage"
+        if mixes_units(metric, check.kind) and not metric.has_limit:
+            yield f"{metric.label} {_metric_predicate(metric, 'another unit', check)}"
     if check.hidden:
         unit = check.metrics[0].unit if check.metrics else ""
         worse = first_names([f"{name} {signed(change, unit)}" for name, change in check.hidden])
@@ -294,5 +292,8 @@ def _metric_predicate(metric: GateMetric, reason: Reason, check: GateEval) -> st
             return f"is worse on these cases, however its value changed: {words}"
         case "nothing in common":
             return f"cannot be compared: base and head judge no {nouns_of(check).document} in common"
+        case "another unit":
+            ends = f"from {metric.base or 0:g} to {metric.head or 0:g}"
+            return f"went {ends}: one may be a share, and the other a percentage"
         case _:
             return _PREDICATES[reason]
