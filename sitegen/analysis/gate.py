@@ -194,10 +194,9 @@ def _checked_metric(metric: GateMetric, draft: GateEval, *, strict_floors: bool)
             reasons += ("may be chance" if noise and noise.is_open else "dropped",)
         elif metric.drop is not None and metric.drop < OFF and noise and _hides_loss(metric, noise):
             reasons += ("worse on these cases",)
-        elif (
-            metric.drop is not None
-            and _worse_by(replace(metric, change=metric.by_base)) > max(0.0, metric.drop, worse) + ROUNDING
-        ):
+        worse = max(0.0, metric.drop or 0.0, worse) + ROUNDING
+        is_worse_by_base = metric.drop is not None and _worse_by(replace(metric, change=metric.by_base)) > worse
+        if is_worse_by_base and {"dropped", "same output", "worse on these cases"}.isdisjoint(reasons):
             reasons += ("worse by what the base expects",)
     elif draft.overlap and metric.drop is not None:
         if regraded(draft.judge, metric.name):

@@ -139,8 +139,8 @@ class GateCell(FrozenObject):
     path: str
     extra_item: bool
     expected: str | None
-    """The expected value at the head, else at the base; empty if that alone has one. Values are JSON texts, cut to 200
-    characters."""
+    """The expected value at the head, else at the base; empty if none is, null for a score. Values are JSON texts, cut
+    to 200 characters."""
     base: str | None
     head: str | None
     named_path: str = ""

@@ -290,9 +290,9 @@ class GatedPair:
 
     def _unjudged(self) -> Iterator[str]:
         """Yield what the head judges no more: fields, judges (of some cases too), inputs, answers to the same cases."""
-        before, after = self._cards
-        kept = {name for name, counts in after.fields if judged(counts)}
-        yield from (name for name, counts in before.fields if counts.tp + counts.fn and name not in kept)
+        before = self._cards[0]
+        expected = [{name for name, counts in card.fields if counts.tp + counts.fn} for card in self._cards]
+        yield from (name for name, _ in before.fields if name in expected[0] - expected[1])
         common = {one.id for one in before.documents}.difference(self._change.overlap.only_before)
         listed = common.intersection(*([one.document for one in side] for side in self._answers))
         repeats = [[one.document for one in side if one.document in listed and not one.error] for side in self._answers]
@@ -349,14 +349,13 @@ class GatedPair:
 
 def _gate_cell(flip: CellFlip) -> GateCell:
     before, after = flip.before, flip.after
-    lost = before and after and before.expected and not after.expected
+    newest = after or before
     return GateCell(
         fate=flip.fate,
         document=flip.cell.document,
         path=flip.cell.path,
         extra_item=flip.cell.extra,
-        # Nothing at the head, which is no score.
-        expected="" if lost else next((side.expected for side in (after, before) if side and side.expected), None),
+        expected=newest.expected if newest else "",
         base=before.actual or None if before else None,
         head=after.actual or None if after else None,
         named_path=flip.cell.named_path,
