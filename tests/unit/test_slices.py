@@ -21,6 +21,7 @@ from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.scoring.redaction import redaction
 from sitegen.text.values import schema_first
 from tests.gitrepo import GitRepo
+from tests.rows import in_table
 from tests.scoring.test_tables import tables
 from tests.sites import build_site, run, text_of
 from tests.unit.test_schemas import complaints
@@ -252,20 +253,7 @@ def test_a_limit_of_an_axis_that_no_answer_has_is_refused(project):
     (project / "sitegen.toml").unlink()
 
 
-@pytest.mark.parametrize(
-    ("passed", "any_of_k", "all_of_k", "flaky", "spread"),
-    [
-        ({"a": "11", "b": "00"}, 0.5, 0.5, 0.0, 0.0),
-        # The deviation of 1 and 0 from 0.5 is that root of (0.25 + 0.25) / 1.
-        ({"a": "10", "b": "00"}, 0.5, 0.0, 0.5, 0.5**0.5 / 2),
-        # Of three answers of which one passed, two are drawn: in 2 of 3 draws it is among them.
-        ({"a": "100", "b": "11"}, (2 / 3 + 1) / 2, 0.5, 0.5, (1 / 3) ** 0.5 / 2),
-        ({"a": "10", "b": "1"}, 1.0, 0.0, 1.0, 0.5**0.5),
-        ({"a": "1", "b": "0"}, None, None, None, None),
-        ({"a": "11e", "b": "1ee"}, 1.0, 1.0, 0.0, 0.0),
-    ],
-    ids=["steady", "one flaky", "unequal numbers", "one without repeats", "no repeats", "calls that gave no answer"],
-)
+@in_table
 def test_repeats_show_how_often_any_and_all_answers_to_a_case_pass(passed, any_of_k, all_of_k, flaky, spread):
     rows = [
         json.dumps({"id": case, "passed": sign == "1", "error": "No quota." * (sign == "e")})
