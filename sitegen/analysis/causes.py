@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -91,9 +91,8 @@ class ProblemCounts(NamedTuple):
         return ", and ".join(filter(None, (current, past))) or "none"
 
 
-def count_causes(causes: Iterable[ProblemCause]) -> ProblemCounts:
+def count_causes(causes: Sequence[ProblemCause]) -> ProblemCounts:
     """Count causes by severity."""
-    causes = tuple(causes)
     current = [cause.severity for cause in causes if not cause.past]
     return ProblemCounts(
         error=current.count("error"),
@@ -115,14 +114,10 @@ def _common_message(problems: list[Problem]) -> str:
         if problems[0].type.startswith("unmapped_") and len({*said}) == 1:  # the names are what to map, in all evals
             return f"{said[0]}: {', '.join(dict.fromkeys(', '.join(names).split(', ')))}"
         return PROBLEM_TYPES[problems[0].type].summary
-    return _with_gaps(messages)
-
-
-def _with_gaps(texts: Iterable[str]) -> str:
-    """Return the text with a gap in place of each name or number that differs; if sentences differ, the first."""
-    first, *others = texts
-    if not others or any(_pattern(text) != _pattern(first) for text in others):
+    first, *others = messages
+    if any(_pattern(text) != _pattern(first) for text in others):
         return first
-    names = zip(*(re.findall(_NAMES, text) for text in (first, *others)), strict=True)
+    # With a gap in place of each name or number that differs.
+    names = zip(*(re.findall(_NAMES, text) for text in messages), strict=True)
     common = iter([same[0] if len({*same}) == 1 else _GAP for same in names])
     return re.sub(_NAMES, lambda _: next(common), first)
