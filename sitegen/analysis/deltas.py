@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from sitegen.model.changes import DeltaParts, Overlap
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import ROUNDING, Counts, Metric, MetricSpec
+from sitegen.model.metrics import ROUNDING, Counts, MetricSpec
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.timeline import ROLES, Role, RoleSet, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, exchanged, regraded
@@ -30,9 +30,6 @@ from sitegen.text.values import short_digest
 NO_COUNTS: Final = Counts()
 _ATTRIBUTE: Final = attrgetter("attribute")
 _COUNTS: Final = attrgetter("counts")
-
-MetricsFor = Callable[[Sequence[DocumentScore]], tuple[Metric, ...]]
-"""Computes the metrics over a subset of the documents: the ``metrics_for`` of a scorer."""
 
 
 class Compared(Frozen, dict=True, gc=True):
@@ -47,9 +44,13 @@ class Compared(Frozen, dict=True, gc=True):
         earlier, later = map(judged_documents, (self.before, self.after))
         new = {each.id for each in self.after.documents if each.status == "not_asked"}
         new -= {each.id for each in self.before.documents}
-        shared = overlap_of([each.id for each in earlier], [*(each.id for each in later), *sorted(new)])
-        alone = frozenset(shared.only_after)
-        return shared._replace(common=len({each.unit for each in later if each.id not in alone}))
+        first, last = [each.id for each in earlier], [*(each.id for each in later), *sorted(new)]
+        removed, added = ({*first} - {*last}, {*last} - {*first}) if first != last else (set[str](), set[str]())
+        return Overlap(
+            common=len({each.unit for each in later if each.id not in added}),
+            only_before=tuple(name for name in first if name in removed),
+            only_after=tuple(name for name in last if name in added),
+        )
 
     @cached_property
     def exchanges(self) -> tuple[Exchange | None, Exchange | None]:
@@ -66,7 +67,7 @@ class Compared(Frozen, dict=True, gc=True):
         are_replaced = "verdicts" in stated or ("verdicts as scores" in stated and None in passed)
         if not judge and "scores" in stated and are_replaced:
             of_scores = ("scores",) if None in passed else ("verdicts", "scores")
-            judge = Exchange(*(("verdicts",) if card.has_only_verdicts else of_scores for card in cards))
+            judge = Exchange(*(("verdicts",) if card.states.startswith("verdicts") else of_scores for card in cards))
             graded = ("score",)
         return exchanged(earlier.models, later.models), replace(judge, metrics=graded) if judge else None
 
@@ -125,12 +126,6 @@ class Compared(Frozen, dict=True, gc=True):
         return earlier, later
 
     @cached_property
-    def document_counts(self) -> Counter[tuple[Counts, Counts]]:
-        """The counts of the common documents or cases, before and after."""
-        earlier, later = map(counts_by_unit, self.documents)
-        return Counter((counts, later[unit]) for unit, counts in earlier.items())
-
-    @cached_property
     def field_counts(self) -> Counter[tuple[Counts, Counts]]:
         """The counts of all fields, before and after; none if the documents are not the same."""
         if [*map(len, self.documents)] != [len(self.before.documents), len(self.after.documents)]:
@@ -174,7 +169,7 @@ def value_in_common(card: Scorecard, name: str, shared: Overlap) -> float | None
     if not left_out:
         return card.metric(name)
     common = [each for each in card.documents if each.id not in left_out]
-    return next((metric.value for metric in scorer(card.kind).metrics_for(common) if metric.name == name), None)
+    return dict(scorer(card.kind).metrics_for(common)).get(name)
 
 
 def counts_by_unit(documents: Iterable[DocumentScore]) -> dict[str, Counts]:
@@ -184,18 +179,6 @@ def counts_by_unit(documents: Iterable[DocumentScore]) -> dict[str, Counts]:
         earlier = by_unit.get(document.unit)
         by_unit[document.unit] = document.counts if earlier is None else total((earlier, document.counts))
     return by_unit
-
-
-def overlap_of(earlier: Sequence[str], later: Sequence[str]) -> Overlap:
-    """Determine which ids two sides have in common."""
-    if earlier == later and earlier:
-        return Overlap(len(later))
-    removed, added = set(earlier) - set(later), set(later) - set(earlier)
-    return Overlap(
-        common=len(set(later)) - len(added),
-        only_before=tuple(name for name in earlier if name in removed),
-        only_after=tuple(name for name in later if name in added),
-    )
 
 
 def comparable_since(cards: Sequence[Scorecard], metric: str) -> list[int]:

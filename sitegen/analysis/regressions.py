@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import Compared, MetricsFor, comparable_since
+from sitegen.analysis.deltas import Compared, comparable_since
 from sitegen.analysis.series import first_of_each_output, output_of
 from sitegen.model.changes import MetricStep, Moved, Step, StepStatus
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.series import HEADLINES, Point, Series
+from sitegen.scoring.kinds import scorer
 from sitegen.stats.counts import errors
 from sitegen.stats.intervals import mean
 from sitegen.stats.outliers import OUTLYING
@@ -68,7 +69,6 @@ def steps_of(series: Series) -> tuple[Step, ...]:
     every point are examined.
     """
     from sitegen.analysis.noise.changes import variance_by_units  # takes time to import, and new points alone need it
-    from sitegen.scoring.kinds import scorer
     from sitegen.stats.steps import levels
 
     specs, points = series.specs[:HEADLINES], series.points
@@ -76,12 +76,11 @@ def steps_of(series: Series) -> tuple[Step, ...]:
     every = [point.scorecard.expected_values or len(point.scorecard.documents) for point in points]
     cases = sorted(every)[(len(every) - 1) // 2] if every and not series.info.recorded else 0
     unit_variance = variance_by_units(points, [spec.name for spec in specs])
-    metrics_for = scorer(series.info.kind).metrics_for
     found: list[_MetricLevels] = []
     for spec in specs:
         grain = (spec.high - spec.low) / cases if cases else 0.0
         fit = partial(levels, grain=grain, unit_variance=unit_variance(spec.name))
-        search = _StepSearch(points=points, spec=spec, fit=fit, metrics_for=metrics_for)
+        search = _StepSearch(points=points, spec=spec, fit=fit)
         firsts = comparable_since([point.scorecard for point in points], spec.name)
         stretches = grouped((first, index) for index, first in enumerate(firsts))  # each comparable from its first on
         found += [step for stretch in stretches.values() for step in search.steps(stretch)]
@@ -105,7 +104,6 @@ class _StepSearch(Frozen):
     points: Sequence[Point]
     spec: MetricSpec
     fit: Callable[[Sequence[float | None]], Levels]
-    metrics_for: MetricsFor
 
     def steps(self, of: Sequence[int]) -> Iterator[_MetricLevels]:
         """Yield the steps and bad runs. A loss ends by a later level, or where an output of before it is used again."""
@@ -133,7 +131,7 @@ class _StepSearch(Frozen):
         shared = [document for document in card.documents if document.id in over]
         if len(shared) < len(over):
             return None
-        return next((metric.value for metric in self.metrics_for(shared) if metric.name == self.spec.name), None)
+        return dict(scorer(card.kind).metrics_for(shared)).get(self.spec.name)
 
     def _mean(self, level: Level, over: frozenset[str] | None) -> float:
         """Return the mean of a level over some documents; over all of them if these are not in its outputs."""

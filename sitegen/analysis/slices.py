@@ -361,8 +361,7 @@ def _part(card: Scorecard, documents: Sequence[DocumentScore], differ: Sequence[
         )
         for document in documents
     ]
-    metrics = scorer(card.kind).metrics_for(documents) if len(documents) > 1 else ()
-    values = dict(documents[0].metrics if len(documents) == 1 else metrics)
+    values = dict(scorer(card.kind).metrics_for(documents) if len(documents) != 1 else documents[0].metrics)
     models = sorted({model for document in documents if (model := document.axes.get("model"))})
     costs = [document.cost for document in documents if document.cost is not None]
     times = [document.latency for document in documents if document.latency is not None]

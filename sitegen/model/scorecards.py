@@ -213,18 +213,13 @@ class Scorecard(Frozen):
     """Kind ``responses``: each variant alone, by name, which is empty if the eval has only one."""
     kind: str = "fields"
     states: Literal["verdicts", "verdicts as scores", "scores", ""] = ""
-    """What files state of the cases. *verdicts*: one of each, and nothing else; *verdicts as scores*: the same again as
-    scores; *scores*: others, perhaps beside verdicts. Empty for checks and counts, and for other kinds."""
+    """What files state of cases. *verdicts*: one of each, which is its score, precision, recall and F1; *verdicts as
+    scores*: the same again as scores; *scores*: others, perhaps beside verdicts. Empty for counts, and other kinds."""
 
     @property
     def traits(self) -> KindTraits:
         """The traits of the kind."""
         return traits_of(self.kind)
-
-    @property
-    def has_only_verdicts(self) -> bool:
-        """Whether the score, precision, recall and F1 of each case are the share of its answers that passed."""
-        return self.states.startswith("verdicts")
 
     @property
     def unit(self) -> Literal["documents", "cases"]:

@@ -309,6 +309,12 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
     if agreement:
         notes.append(agreement_note(agreement, "cases"))
     counts = stats.total(document.counts for document in documents)
+    judged = [case for case in cases if case.has_result]
+    has_scores = any(case.opinion.score is not None for case in judged)
+    has_grades = any(judge.score is not None and not judge.counts for case in judged for judge in case.judges)
+    states: Literal["verdicts", "verdicts as scores", "scores", ""] = "scores" if has_scores or has_grades else ""
+    if judged and all(case.is_one_verdict for case in judged):
+        states = "verdicts as scores" if has_scores else "verdicts"
     scorecard = Scorecard(
         status="scored" if cases else "unreadable",
         counts=counts,
@@ -318,7 +324,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         findings=bounded_findings([*findings, *missing_usage(calls)]),
         expected_values=counts.tp + counts.fn,
         kind="judged",
-        states=_stated([case for case in cases if case.has_result]),
+        states=states,
     )
     details: dict[str, list[Value]] = {  # unchanged from the file; of several answers to a case those of the last
         case.document: [{"name": opinion.name, "details": opinion.details} for opinion in detailed]
@@ -333,15 +339,6 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         agreement=agreement,
         cases=answered_cases(cases),
     )
-
-
-def _stated(cases: Sequence[JudgedCase]) -> Literal["verdicts", "verdicts as scores", "scores", ""]:
-    """Return what is stated of the cases, which have a result: ``Scorecard.states``."""
-    of_cases = any(case.opinion.score is not None for case in cases)
-    if cases and all(case.is_one_verdict for case in cases):
-        return "verdicts as scores" if of_cases else "verdicts"
-    has_grades = any(judge.score is not None and not judge.counts for case in cases for judge in case.judges)
-    return "scores" if of_cases or has_grades else ""
 
 
 def _judged_documents(

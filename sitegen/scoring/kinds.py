@@ -339,9 +339,9 @@ def _metrics(of: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
     if apart or not any(judged(card.counts) for card in known):
         return of.metrics
     one = MetricSpec("f1", "Checks passed", "Checks that passed / checks, of all answers together.", equals=_RATIOS[1:])
-    if all(card.has_only_verdicts for card in known):
+    if all(card.states.startswith("verdicts") for card in known):
         one = replace(PASSED.spec, equals=("score", *_RATIOS))
-    elif known[0].has_only_verdicts and all(card.metric(PASSED.name) is not None for card in known):
+    elif known[0].states.startswith("verdicts") and all(card.metric(PASSED.name) is not None for card in known):
         of_verdicts = replace(PASSED.spec, equals=_RATIOS)  # which remain the headline if scores come later
         return (of_verdicts, *(spec for spec in of.metrics if spec.name not in (PASSED.name, *_RATIOS)))
     return tuple(one if spec.name == one.name else spec for spec in of.metrics if spec.name not in one.equals)

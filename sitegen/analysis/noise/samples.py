@@ -50,7 +50,8 @@ def paired_sample_of(compared: Compared, metric: str) -> PairedSample:
     """Return the common cases or documents of a metric, or fields if documents are few and the same on both sides."""
     if compared.after.traits.answers_cases or not is_counted(metric):
         return compared.after.unit, Counter(case_pairs(compared, metric).values())
-    documents = _paired_shares(metric, compared.document_counts)
+    earlier, later = map(counts_by_unit, compared.documents)
+    documents = _paired_shares(metric, Counter((counts, later[unit]) for unit, counts in earlier.items()))
     if documents.total() < _ENOUGH:
         fields = _paired_shares(metric, compared.field_counts)
         if fields.total() > documents.total():
