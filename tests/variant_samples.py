@@ -27,7 +27,7 @@ def variant(
         by_case.setdefault(case, []).append((right, grade))
     documents = [
         DocumentScore(
-            id=case,
+            name=case,
             status="scored",
             counts=total(Counts() if right is None else ASSERTED[right] for right, _ in of_case),
             metrics=(

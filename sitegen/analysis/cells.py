@@ -91,11 +91,11 @@ class CellTracker:
         """
         card, documents = result.scorecard, judged_documents(result.scorecard)
         here, asked = self._points, self._here
-        self._cases |= {document.id: document.case for document in card.documents if document.case}
-        self.follow(result.judgements, [document.id for document in documents])
+        self._cases |= {document.name: document.of_case for document in card.documents if document.of_case}
+        self.follow(result.judgements, [document.name for document in documents])
         for document in card.documents:
             if document.status == "not_asked":
-                self._documents.setdefault(document.id, [])
+                self._documents.setdefault(document.name, [])
         for judgement in chain.from_iterable(each.judgements for each in rejudged):
             track, judged = self._tracks.get(judgement.key), _period(here, judgement)
             if track and judgement.document in asked and track.periods[-1].state != "absent":

@@ -173,9 +173,9 @@ def scored_now(point: Point) -> Scorecard:
     if shared.verdict == "refused" or not shared.only_after:
         return now
     added = frozenset(shared.only_after)
-    values = dict(scorer(now.kind).metrics_for([each for each in now.documents if each.id not in added]))
+    values = dict(scorer(now.kind).metrics_for([each for each in now.documents if each.name not in added]))
     metrics = tuple(metric._replace(value=values.get(metric.name)) for metric in now.metrics)
-    return replace(now, metrics=metrics, documents=tuple(each for each in now.documents if each.id not in added))
+    return replace(now, metrics=metrics, documents=tuple(each for each in now.documents if each.name not in added))
 
 
 def values_now(points: Sequence[Point], metric: str) -> list[float | None]:

@@ -42,12 +42,12 @@ class Compared(Frozen, dict=True, gc=True):
     def overlap(self) -> Overlap:
         """Which documents both judge, and how many cases these answer."""
         earlier, later = map(judged_documents, (self.before, self.after))
-        new = {each.id for each in self.after.documents if each.status == "not_asked"}
-        new -= {each.id for each in self.before.documents}
-        first, last = [each.id for each in earlier], [*(each.id for each in later), *sorted(new)]
+        new = {each.name for each in self.after.documents if each.status == "not_asked"}
+        new -= {each.name for each in self.before.documents}
+        first, last = [each.name for each in earlier], [*(each.name for each in later), *sorted(new)]
         removed, added = ({*first} - {*last}, {*last} - {*first}) if first != last else (set[str](), set[str]())
         return Overlap(
-            common=len({each.unit for each in later if each.id not in added}),
+            common=len({each.case for each in later if each.name not in added}),
             only_before=tuple(name for name in first if name in removed),
             only_after=tuple(name for name in last if name in added),
         )
@@ -74,11 +74,11 @@ class Compared(Frozen, dict=True, gc=True):
     @property
     def _other_rubrics(self) -> Exchange | None:
         """The judges of both sides, each with a digest of the rubrics that differ; None if no rubric differs."""
-        earlier = {document.id: document.rubric for document in self.before.documents if document.rubric}
+        earlier = {document.name: document.rubric for document in self.before.documents if document.rubric}
         differing = [
-            (earlier[document.id], document.rubric)
+            (earlier[document.name], document.rubric)
             for document in self.after.documents
-            if document.rubric and earlier.get(document.id, document.rubric) != document.rubric
+            if document.rubric and earlier.get(document.name, document.rubric) != document.rubric
         ]
         if not differing:
             return None
@@ -89,10 +89,10 @@ class Compared(Frozen, dict=True, gc=True):
     @property
     def share_a_document(self) -> bool:
         """Whether both, which have documents, have one in common."""
-        if self.before.documents[0].id == self.after.documents[0].id:  # as a rule
+        if self.before.documents[0].name == self.after.documents[0].name:  # as a rule
             return True
-        earlier = {document.id for document in self.before.documents}
-        return not earlier.isdisjoint(document.id for document in self.after.documents)
+        earlier = {document.name for document in self.before.documents}
+        return not earlier.isdisjoint(document.name for document in self.after.documents)
 
     def difference(self, name: str) -> float | None:
         """Return the change of a metric; None if it is not defined. It is that of ``change``, without the snapshots."""
@@ -120,9 +120,9 @@ class Compared(Frozen, dict=True, gc=True):
     def documents(self) -> tuple[list[DocumentScore], list[DocumentScore]]:
         """The documents that both have, of each side."""
         sides = self.before.documents, self.after.documents
-        first, last = ({each.id for each in side if each.status != "not_asked"} for side in sides)
+        first, last = ({each.name for each in side if each.status != "not_asked"} for side in sides)
         both = first & last
-        earlier, later = ([each for each in side if each.id in both] for side in sides)
+        earlier, later = ([each for each in side if each.name in both] for side in sides)
         return earlier, later
 
     @cached_property
@@ -156,29 +156,30 @@ def as_asked(snapshots: Iterable[Snapshot], card_of: Callable[[Snapshot], Scorec
     for snapshot in snapshots:
         card = card_of(snapshot)
         if asked is not None and "ground_truth" in snapshot.cause and "outputs" not in snapshot.cause:
-            new = {each.id for each in card.documents if not each.counts.tp + each.counts.fp} - asked
-            marked = (replace(each, status="not_asked") if each.id in new else each for each in card.documents)
+            new = {each.name for each in card.documents if not each.counts.tp + each.counts.fp} - asked
+            marked = (replace(each, status="not_asked") if each.name in new else each for each in card.documents)
             card = replace(card, documents=tuple(marked))
         yield card
-        asked = {each.id for each in judged_documents(card)}
+        asked = {each.name for each in judged_documents(card)}
 
 
 def value_in_common(card: Scorecard, name: str, shared: Overlap) -> float | None:
     """Return a metric over the documents that both sides have; None if it cannot be computed from these."""
-    left_out = {*shared.only_before, *shared.only_after, *(of.id for of in card.documents if of.status == "not_asked")}
+    not_asked = [document.name for document in card.documents if document.status == "not_asked"]
+    left_out = {*shared.only_before, *shared.only_after, *not_asked}
     if not left_out:
         return card.metric(name)
-    common = [each for each in card.documents if each.id not in left_out]
+    common = [each for each in card.documents if each.name not in left_out]
     return dict(scorer(card.kind).metrics_for(common)).get(name)
 
 
-def counts_by_unit(documents: Iterable[DocumentScore]) -> dict[str, Counts]:
+def counts_by_case(documents: Iterable[DocumentScore]) -> dict[str, Counts]:
     """Sum the counts of the answers to one case."""
-    by_unit: dict[str, Counts] = {}
+    by_case: dict[str, Counts] = {}
     for document in documents:
-        earlier = by_unit.get(document.unit)
-        by_unit[document.unit] = document.counts if earlier is None else total((earlier, document.counts))
-    return by_unit
+        earlier = by_case.get(document.case)
+        by_case[document.case] = document.counts if earlier is None else total((earlier, document.counts))
+    return by_case
 
 
 def comparable_since(cards: Sequence[Scorecard], metric: str) -> list[int]:

@@ -34,11 +34,11 @@ def placed_notes(notes: Sequence[tuple[int, Note]], series: Series) -> tuple[Pla
         return ()
     newest_of = {point.snapshot.label: index for index, point in enumerate(series.points)}
     cells = grouped((cell.document, cell) for cell in series.cells.cells)
-    documents = grouped((each.unit, each) for point in series.points for each in point.scorecard.documents)
+    documents = grouped((each.case, each) for point in series.points for each in point.scorecard.documents)
     placed = []
     for line, note in notes:
         at = newest_of.get(note.iteration) if note.iteration else len(series.points) - 1 if series.points else None
-        of_case = (each.id for each in documents.get(note.case, ()) if note.who.items() <= each.axes.items())
+        of_case = (each.name for each in documents.get(note.case, ()) if note.who.items() <= each.axes.items())
         places = [note.case] if note.case in cells and not note.who else dict.fromkeys(of_case)
         about = [
             cell

@@ -94,7 +94,7 @@ def steps_of(series: Series) -> tuple[Step, ...]:
 
 def _documents(points: Iterable[Point]) -> list[frozenset[str]]:
     """Return the ids of the documents of each point that has any."""
-    each = (frozenset([document.id for document in point.scorecard.documents]) for point in points)
+    each = (frozenset([document.name for document in point.scorecard.documents]) for point in points)
     return [names for names in each if names]
 
 
@@ -128,7 +128,7 @@ class _StepSearch(Frozen):
         card = self.points[index].scorecard
         if over is None:
             return card.metric(self.spec.name)
-        shared = [document for document in card.documents if document.id in over]
+        shared = [document for document in card.documents if document.name in over]
         if len(shared) < len(over):
             return None
         return dict(scorer(card.kind).metrics_for(shared)).get(self.spec.name)
@@ -315,7 +315,7 @@ def step_between(
     edits = sorted(beside, key=lambda edit: -edit.commit.position)
     listed = (*edits[: EDITS - 1], *edits[EDITS - 1 :][-1:])  # with the oldest
     model, judge = Compared(points[last].scorecard, points[first].scorecard).exchanges
-    documents = [{document.id for document in points[index].scorecard.documents} for index in (last, first)]
+    documents = [{document.name for document in points[index].scorecard.documents} for index in (last, first)]
     old, new = [points[index] for index in before[-NEAR:]], [points[index] for index in after[:NEAR]]
     moved = (Moved(name, _mean_errors(old, name), _mean_errors(new, name)) for name in ERROR_TYPES)
     earlier, later = _errors_by_attribute(old), _errors_by_attribute(new)

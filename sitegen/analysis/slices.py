@@ -64,7 +64,7 @@ class Slice(Frozen):
         for cell in other.cells():
             earlier = states[cell.key].periods[:1] if cell.key in states else ()
             states[cell.key] = cell._replace(periods=(*earlier, cell.periods[0]._replace(start=1)))
-        sides = [{each.id: each.case for each in judged_documents(side.card)} for side in (self, other)]
+        sides = [{each.name: each.of_case for each in judged_documents(side.card)} for side in (self, other)]
         documents: dict[str, tuple[int, ...]] = dict.fromkeys(sides[1], (1,))
         documents |= {name: (0,) if name in sides[1] else (0, 1) for name in sides[0]}
         cases = {name: case for side in sides for name, case in side.items() if case}
@@ -104,7 +104,7 @@ class Slice(Frozen):
     @property
     def cases(self) -> int:
         """Number of cases with an answer."""
-        return len({document.unit for document in self.card.documents})
+        return len({document.case for document in self.card.documents})
 
 
 Part: TypeAlias = tuple[Scorecard, dict[str, str]]
@@ -252,7 +252,7 @@ def axes_of(card: Scorecard, most: float = _MOST_VALUES) -> tuple[str, ...]:
         if 1 < len(names) <= most
         and (axis in ANSWERERS or len(names) <= MOST_NUMBERS or None in map(spelled_number, names))
     }
-    cases = {(axis, document.axes.get(axis), document.unit) for document in card.documents for axis in few}
+    cases = {(axis, document.axes.get(axis), document.case) for document in card.documents for axis in few}
     times = Counter(axis for axis, value, _ in cases if value is not None)
     several = {axis for axis, number in few.items() if axis in ANSWERERS or times[axis] >= 2 * number}
     return (*(axis for axis in ANSWERERS if axis in several), *sorted(several - {*ANSWERERS}))
@@ -350,14 +350,14 @@ def _part(card: Scorecard, documents: Sequence[DocumentScore], differ: Sequence[
     therefore has a partner in another slice, and a case that one model answers keeps its name when the model is
     replaced.
     """
-    names = [document.id for document in documents]
+    names = [document.name for document in documents]
     documents = [
         replace(
             document,
-            id=BETWEEN.join(
-                filter(None, (document.unit, *(document.axes.get(axis, "") for axis in differ), document.repeat))
+            name=BETWEEN.join(
+                filter(None, (document.case, *(document.axes.get(axis, "") for axis in differ), document.repeat))
             ),
-            case=document.unit,
+            of_case=document.case,
         )
         for document in documents
     ]
@@ -382,7 +382,7 @@ def _part(card: Scorecard, documents: Sequence[DocumentScore], differ: Sequence[
         tokens_out=None,
         latency_p95=None,
     )
-    return with_usage(part, usage), {name: document.id for name, document in zip(names, documents, strict=True)}
+    return with_usage(part, usage), {name: document.name for name, document in zip(names, documents, strict=True)}
 
 
 def _highest(slices: Sequence[Slice], spec: MetricSpec) -> Slice | None:

@@ -358,7 +358,7 @@ def since_best(series: Series, best: int | None, results_of: ResultsOf) -> Chang
     if cards == (sides[0].scorecard, sides[1].scorecard):
         return change(series, best, newest).verdict
     under = sides[0].snapshot.under_rules_of(sides[1].snapshot), sides[1].snapshot
-    names = [{document.id for document in card.documents} for card in cards]
+    names = [{document.name for document in card.documents} for card in cards]
     results = [
         replace(result, scorecard=card, judgements=tuple(each for each in result.judgements if each.document in listed))
         for result, card, listed in zip(results_of(under), cards, names, strict=True)

@@ -188,7 +188,7 @@ def cases_by_id(documents: Iterable[DocumentScore]) -> dict[str, CaseOutcome]:
             right=mean_of(dict(document.metrics).get("accuracy") for document in answered),
             grade=mean_of(dict(document.metrics).get("average_quality") for document in answered),
         )
-        for case, answered in grouped((document.unit, document) for document in documents).items()
+        for case, answered in grouped((document.case, document) for document in documents).items()
     }
 
 

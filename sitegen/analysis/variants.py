@@ -130,7 +130,7 @@ def variant_of(name: str, result: Result, *, beside: Sequence[Result] = ()) -> V
     """
     card, answers = result.scorecard, whole(part_of(result, {}))
     if any(len(each.scorecard.variants) > 1 for each in (result, *beside)):
-        told_apart = tuple([replace(document, case="") for document in card.documents])
+        told_apart = tuple([replace(document, of_case="") for document in card.documents])
         answers = whole(replace(result, scorecard=replace(card, documents=told_apart)))
     sample = variant_sample(card, answers)
     return replace(sample, measured=replace(sample.measured, name=name, averaged=averaged(METRICS[0], card)))

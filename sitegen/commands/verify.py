@@ -200,7 +200,7 @@ def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     for document in documents[:SHOWN]:
         own = dict(document.metrics)
         shown = (f"{spec.label} {number(own.get(spec.name))}" for spec in specs[:HEADLINES])
-        lines.append(f"  {line(document.id, _LONGEST_NAME)}: {'  '.join(shown)}")
+        lines.append(f"  {line(document.name, _LONGEST_NAME)}: {'  '.join(shown)}")
     if len(documents) > SHOWN:
         lines.append(f"  ... and {len(documents) - SHOWN} more: --json has all, --open shows them")
     return lines

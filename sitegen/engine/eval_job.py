@@ -291,7 +291,7 @@ class _EvalJob:
         if not traits_of(self._info.kind).has_cases or self._context.redact:
             return ()
         documents = (document for point in series.points for document in point.scorecard.documents)
-        return tuple(islice(dict.fromkeys(document.unit for document in documents), CASES))
+        return tuple(islice(dict.fromkeys(document.case for document in documents), CASES))
 
     def _followed_cells(self) -> tuple[CellMap, Result | None]:
         """Score the snapshots that lack anything, oldest first. Returns all cells, and the newest result if needed."""

@@ -170,9 +170,9 @@ class _EvalPages:
         cards, snapshots = [point.scorecard for point in series.points], self._history.snapshots
         newest, end = min(ANSWERED, self._task.context.limits.reports_kept), len(cards)
         first = max(0, end - newest)
-        last = {document.unit: index for index, card in enumerate(cards) for document in card.documents}
-        units = {document.id: document.unit for card in cards for document in card.documents}
-        noted = grouped((units.get(one.note.case, one.note.case), one) for one in notes)
+        last = {document.case: index for index, card in enumerate(cards) for document in card.documents}
+        cases = {document.name: document.case for card in cards for document in card.documents}
+        noted = grouped((cases.get(one.note.case, one.note.case), one) for one in notes)
         stale: dict[str, tuple[str, int, tuple[PlacedNote, ...]]] = {}
         for name in self._task.record.cases:
             answered = newest if last[name] >= first else 0
@@ -193,8 +193,8 @@ class _EvalPages:
                     room -= sum(len(answer.output) for answer in case.answers)
         cells: dict[str, list[Cell]] = {name: [] for name in stale}
         for cell in series.cells.cells:
-            if (unit := units.get(cell.document)) in cells:
-                cells[unit].append(cell)
+            if (of_case := cases.get(cell.document)) in cells:
+                cells[of_case].append(cell)
         blame = Blame(series.cells, snapshots, self._cards.result)
         for name, (key, points, said) in stale.items():
             history = history_of(blame, series, cells[name], points)

@@ -84,7 +84,7 @@ class EvalSources:
         files = self.files(snapshot)
         self._texts.clear()
         self._characters = 0
-        cases = {document.id: document.unit for document in result.scorecard.documents}
+        cases = {document.name: document.case for document in result.scorecard.documents}
         files_of = {
             document: {file: oid for file, oid in files.items() if file.document in (None, case)}
             for document, case in ((place.document, cases.get(place.document, place.document)) for place in cited)

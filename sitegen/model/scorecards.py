@@ -139,17 +139,18 @@ ANSWERERS: Final = ("variant", "model")
 
 
 class DocumentScore(Frozen):
-    """The counts of one document of an output."""
+    """The counts of one document of an output, or of one answer if several answer the same."""
 
-    id: str
+    name: str
+    """What judgements and pages call it: the id of its document or case, and who answered if several did."""
     status: DocumentStatus
     counts: Counts
     metrics: tuple[Metric, ...] = ()
     """Further metrics of this document, if the kind has any."""
     rubric: str = ""
     """Digest of the judge's rubric for this document; empty if there is no judge, or none is stated."""
-    case: str = ""
-    """The case, if several variants or models answered it, each of which is a document; empty if it is the id."""
+    of_case: str = ""
+    """The case or document that it answers, if it is one of several answers to it; empty if this is its name."""
     axes: dict[str, str] = field(default_factory=dict)
     """What answers can be grouped by -> its value here: ``variant``, ``model``, and the tags of the case."""
     repeat: str = ""
@@ -160,9 +161,9 @@ class DocumentScore(Frozen):
     """Seconds of an answer, the median if there are several; None unless all of them state it."""
 
     @property
-    def unit(self) -> str:
-        """The case that this answers, else the document itself: samples are made of these."""
-        return self.case or self.id
+    def case(self) -> str:
+        """The case or document that it answers: intervals are computed by drawing these, with all answers to them."""
+        return self.of_case or self.name
 
 
 class FieldScore(NamedTuple):
@@ -224,7 +225,7 @@ class Scorecard(Frozen):
     @property
     def unit(self) -> Literal["documents", "cases"]:
         """What its samples are made of: cases if the kind has them, or if several answers are to one."""
-        return "cases" if self.traits.has_cases or any(document.case for document in self.documents) else "documents"
+        return "cases" if self.traits.has_cases or any(document.of_case for document in self.documents) else "documents"
 
     @property
     def has_variants(self) -> bool:

@@ -254,9 +254,7 @@ def _judges(points: Sequence[Point]) -> list[str]:
 
     A document keeps its last rubric while points lack it, so that points that only have fewer documents compare equal.
     """
-    rubrics = [
-        {document.id: document.rubric for document in point.scorecard.documents if document.rubric} for point in points
-    ]
+    rubrics = [{each.name: each.rubric for each in point.scorecard.documents if each.rubric} for point in points]
     first = {name: rubric for of_point in reversed(rubrics) for name, rubric in of_point.items()}
     changed = dict.fromkeys(name for of_point in rubrics for name, rubric in of_point.items() if rubric != first[name])
     current, judges_by_point = {name: first[name] for name in changed}, []

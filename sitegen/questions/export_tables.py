@@ -195,8 +195,8 @@ TABLES: Final = (
         name="documents",
         columns=(
             *_AT,
-            ExportColumn("document", lambda at: at.part.id),
-            ExportColumn("answered_case", lambda at: at.part.unit),
+            ExportColumn("document", lambda at: at.part.name),
+            ExportColumn("answered_case", lambda at: at.part.case),
             ExportColumn("status", lambda at: at.part.status),
             ExportColumn("variant", lambda at: at.part.axes.get("variant"), optional=True),
             ExportColumn("model", lambda at: at.part.axes.get("model"), optional=True),

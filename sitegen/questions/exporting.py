@@ -131,9 +131,9 @@ def judgements(result: Result) -> DataFrame:
     """
     own = Judgement.__struct_fields__
     axes = {
-        document.id: {
+        document.name: {
             name: encodable(value)
-            for name, value in {"case": document.unit, "repeat": document.repeat, **document.axes}.items()
+            for name, value in {"case": document.case, "repeat": document.repeat, **document.axes}.items()
             if value and name not in own
         }
         for document in result.scorecard.documents

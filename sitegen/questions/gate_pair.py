@@ -103,7 +103,7 @@ class GateSide(Frozen):
         if traits.finds_texts:  # a text without anything to find has no counts, and is judged
             return len(card.documents)
         scored = (one for one in card.documents if any(metric.value is not None for metric in one.metrics))
-        return len({one.unit for one in (*scored, *(one for one in card.documents if judged(one.counts)))})
+        return len({one.case for one in (*scored, *(one for one in card.documents if judged(one.counts)))})
 
     def noise(self) -> Noise | None:
         """Estimate the noise of the repeats up to this side, as a report does."""
@@ -234,9 +234,9 @@ class GatedPair:
         if errors and overlap.verdict == "bridged" and "ground_truth" not in self._roles:
             failed = {*overlap.only_before}
         there = {axis for one in after.documents for axis in one.axes.items()}
-        alone = [(one.id, axis) for one in before.documents for axis in one.axes.items() if axis not in there]
+        alone = [(one.name, axis) for one in before.documents for axis in one.axes.items() if axis not in there]
         gone = {id: " ".join(axis) for id, axis in alone if axis[0] in ANSWERERS and id not in failed}
-        missing = [{one.id for one in card.documents if one.status == "unreadable"} for card in self._cards]
+        missing = [{one.name for one in card.documents if one.status == "unreadable"} for card in self._cards]
         lost = sorted(missing[1] - missing[0] if after.status == "scored" else ())
         return replace(
             draft,
@@ -293,7 +293,7 @@ class GatedPair:
         before = self._cards[0]
         expected = [{name for name, counts in card.fields if counts.tp + counts.fn} for card in self._cards]
         yield from (name for name, _ in before.fields if name in expected[0] - expected[1])
-        common = {one.id for one in before.documents}.difference(self._change.overlap.only_before)
+        common = {one.name for one in before.documents}.difference(self._change.overlap.only_before)
         listed = common.intersection(*([one.document for one in side] for side in self._answers))
         repeats = [[one.document for one in side if one.document in listed and not one.error] for side in self._answers]
         grades = [[(judge, one.document) for one in side for judge in one.judges] for side in self._answers]

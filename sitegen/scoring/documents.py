@@ -80,7 +80,7 @@ def highlights_document(result: Result, shared: Mapping[str, Any]) -> Highlights
     names, run = data.get("not_annotated"), data.get("run_id")
     shown = {text.id: text for panel in result.panels if isinstance(panel, SpansPanel) for text in panel.texts}
     # There are no texts where they are redacted.
-    texts = [shown.get(document.id, MarkedText(document.id, "", ())) for document in card.documents]
+    texts = [shown.get(document.name, MarkedText(document.name, "", ())) for document in card.documents]
     return HighlightsDocument(
         **shared,
         schema=HighlightsDocument.form,
@@ -98,7 +98,7 @@ def highlights_document(result: Result, shared: Mapping[str, Any]) -> Highlights
         by_category={category.attribute: _highlight_numbers(category.counts) for category in card.fields},
         paragraphs=tuple(
             ParagraphRow(
-                id=document.id,
+                id=document.name,
                 status=document.status,
                 numbers=_highlight_numbers(document.counts),
                 text=text.text,
@@ -160,10 +160,10 @@ def judged_document(result: Result, shared: Mapping[str, Any], same: Collection[
         by_attribute={field.attribute: field_row(field.counts, same) for field in card.fields},
         cases=tuple(
             CaseRow(
-                id=document.id,
+                id=document.name,
                 score=dict(document.metrics)["score"],
                 **stats.cells(document.counts, same),
-                judges=judges.get(document.id, ()),
+                judges=judges.get(document.name, ()),
                 **of_answer(document),
             )
             for document in card.documents

@@ -254,8 +254,8 @@ class _FieldsScoring:
         self._judgements += judgements
         self._panels += panels
         counts = stats.tally(judgements, rules.mapping.convention)
-        case = document.id or _UNNAMED if any(who) else ""
-        return DocumentScore(name, status, counts, case=case, axes=who.axes, repeat=who.repeat)
+        of_case = document.id or _UNNAMED if any(who) else ""
+        return DocumentScore(name, status, counts, of_case=of_case, axes=who.axes, repeat=who.repeat)
 
     def _roots(self, who: Answerer, output: ReadOutput) -> dict[str, dict[str, Value]]:
         """Return the documents of an output by the names of the expected ones; report those without a counterpart."""

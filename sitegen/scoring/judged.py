@@ -365,12 +365,12 @@ def _document_score(repeats: Sequence[JudgedCase], optional: Iterable[Metric]) -
     rubrics: list[Value] = [grader.rubric for grader in graders if grader.rubric]
     usage = run_usage(_calls(repeats)) or RunUsage()
     return DocumentScore(
-        id=first.document,
+        name=first.document,
         status="scored",
         counts=counts,
         metrics=(*_judged_metrics(score, counts, pass_rate), *optional),
         rubric=short_digest(as_json(rubrics)) if rubrics else "",
-        case="" if first.id == first.document else first.id,
+        of_case="" if first.id == first.document else first.id,
         axes=first.axes,
         cost=usage.cost,
         latency=usage.latency_median,

@@ -178,7 +178,7 @@ class OwnMetric(Frozen):
     """Computes the value of one result; None if it is undefined. It must be a pure function without clock, disk or
     network."""
     of_documents: Callable[[Result], Mapping[str, float]] | None = None
-    """Computes its value of each document by id, 0..1, if the metric is their mean: its noise is estimated from these.
+    """Computes its value of each document by name, 0..1, if the metric is their mean, whose noise follows from these.
     Also pure."""
 
 
@@ -293,13 +293,13 @@ def _with_values(
     documents: tuple[DocumentScore, ...], metric: OwnMetric, whole: float, values: Mapping[str, float]
 ) -> tuple[DocumentScore, ...]:
     """Return the documents with their values of an own metric. Raises ValueError if ``whole`` is not their mean."""
-    ids = {document.id for document in documents}
-    if not values or not values.keys() <= ids or not all(0 <= value <= 1 for value in values.values()):
+    names = {document.name for document in documents}
+    if not values or not values.keys() <= names or not all(0 <= value <= 1 for value in values.values()):
         raise ValueError("of_documents gives no value, or one beyond 0 to 1, or of an unknown document")
     if abs(fsum(values.values()) / len(values) - whole) > ROUNDING:
         raise ValueError("the mean of of_documents is another number than value")
-    added = {id: Metric(metric.spec.name, float(value)) for id, value in values.items()}
-    return tuple(replace(one, metrics=(*one.metrics, added[one.id])) if one.id in added else one for one in documents)
+    added = {name: Metric(metric.spec.name, float(value)) for name, value in values.items()}
+    return tuple(replace(of, metrics=(*of.metrics, added[of.name])) if of.name in added else of for of in documents)
 
 
 def own_specs(settings: str) -> tuple[MetricSpec, ...]:

@@ -208,7 +208,7 @@ def _score(inputs: ScoringInputs) -> Result:
     metrics = tuple(Metric(number.name, number.value) for number in followed)
     documents = [
         DocumentScore(
-            id=name,
+            name=name,
             status=status,
             counts=Counts(),
             metrics=tuple(

@@ -63,8 +63,8 @@ class Redaction:
             documents = (
                 replace(
                     each,
-                    id=names.get(each.id, each.id),
-                    case=names.get(each.case, each.case),
+                    name=names.get(each.name, each.name),
+                    of_case=names.get(each.of_case, each.of_case),
                     # A tag may be any text of the file.
                     axes={name: each.axes[name] for name in ANSWERERS if name in each.axes},
                 )

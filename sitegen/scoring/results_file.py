@@ -152,7 +152,7 @@ def of_answer(document: DocumentScore) -> dict[str, Any]:
     """Return the fields of ``OfAnswer`` of a document."""
     who = {axis: document.axes.get(axis) for axis in ANSWERERS}
     tags = {axis: value for axis, value in document.axes.items() if axis not in who}
-    return {"case": document.unit, **who, "repeat": document.repeat or None, "tags": tags}
+    return {"case": document.case, **who, "repeat": document.repeat or None, "tags": tags}
 
 
 class DocumentRow(OfAnswer):
@@ -215,7 +215,7 @@ def fields_document(result: Result, shared: Mapping[str, Any]) -> FieldsDocument
         errors_by_type=stats.errors_by_type(counts),
         by_field={field.attribute: field_row(field.counts) for field in card.fields},
         documents=tuple(
-            DocumentRow(id=document.id, f1=stats.f1(document.counts), status=document.status, **of_answer(document))
+            DocumentRow(id=document.name, f1=stats.f1(document.counts), status=document.status, **of_answer(document))
             for document in card.documents
         ),
         macro_f1=card.metric("macro_f1"),

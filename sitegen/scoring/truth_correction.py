@@ -36,7 +36,7 @@ def corrected_line(
     truth = inputs.ground_truth
     if truth is None or truth.content is None or _cell_text(suspect.actual) is None:
         return None
-    before, cases = result.judgements, {document.id: document.unit for document in result.scorecard.documents}
+    before, cases = result.judgements, {document.name: document.case for document in result.scorecard.documents}
     case = cases.get(suspect.document, suspect.document)
     in_folder = dict(unpacked(truth.content)) if truth.path.endswith("/") else {}
     file = next((path for path, name in names_of_documents(in_folder).items() if name == case), "")

@@ -42,7 +42,7 @@ def test_totals_are_those_of_the_tool(name):
     columns, stats = [prompt["metrics"] for prompt in results["prompts"]], results["stats"]
     cases, card = read_results(name, content(name)).cases, score(content(name)).scorecard
     tests = stats["successes"] + stats["failures"] + stats["errors"]
-    assert len(card.documents) == len({each.id for each in card.documents}) == tests
+    assert len(card.documents) == len({each.name for each in card.documents}) == tests
     assert sum(case.passed is True for case in cases) == stats["successes"]
     assert sum(bool(case.error) for case in cases) == stats["errors"]
     assert card.metric("pass_rate") == pytest.approx(stats["successes"] / tests)
@@ -165,7 +165,7 @@ def test_what_is_no_score_is_left_out_and_the_rest_counts():
     row = {"testIdx": 0, "promptIdx": 9, "score": 7, "success": True, "vars": {"q": {"a": 1}}, "gradingResult": []}
     result = score(changed("promptfoo-1.json", results=[row, "x", {}]))
 
-    assert [each.id for each in result.scorecard.documents] == ['q={"a": 1}'], "the other one is not judged"
+    assert [each.name for each in result.scorecard.documents] == ['q={"a": 1}'], "the other one is not judged"
     assert result.scorecard.metric("pass_rate") == 1
     what = "The score of the case 'q={\"a\": 1}' is not a number from 0 to 1, and is left out"
     assert result.scorecard.findings == (Finding("error", what, AGAIN),)
@@ -195,8 +195,8 @@ def test_a_case_whose_judge_failed_is_not_judged_and_counted_beside_the_others(c
     result = score(changed("promptfoo-1.json", results=rows))
     card = result.scorecard
     assert (card.metric("pass_rate"), card.metric("score"), card.counts) == (1, 1, Counts(tp=2))
-    assert [judgement.document for judgement in result.judgements] == [each.id for each in card.documents]
-    case = card.documents[0].id.replace("q=0", "q=2")
+    assert [judgement.document for judgement in result.judgements] == [each.name for each in card.documents]
+    case = card.documents[0].name.replace("q=0", "q=2")
     what = f"A judge failed at the case {case!r}"
     assert card.findings == (Finding("warning", what, "Let promptfoo judge the answers again.", value=why),)
     notes = [panel.text for panel in result.panels if isinstance(panel, NotePanel)]

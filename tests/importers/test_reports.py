@@ -57,7 +57,7 @@ def test_gradings_of_a_run_are_cases_named_by_their_folders_and_have_the_numbers
     assert len(files) == 5
     result = scorer("judged").score(ScoringInputs(outputs=files))
     card = result.scorecard
-    assert {document.id: dict(document.metrics)["score"] for document in card.documents} == {
+    assert {document.name: dict(document.metrics)["score"] for document in card.documents} == {
         "eval-credit · with_skill": 1.0,
         "eval-credit · without_skill": 0.0,
         "eval-totals · with_skill": 0.75,
@@ -92,7 +92,7 @@ def test_gradings_in_one_folder_are_told_apart_by_their_names(path, members):
         for variant, passed in (("with_skill", True), ("without_skill", False))
     ]
     card = scorer("judged").score(ScoringInputs(outputs=tuple(files))).scorecard
-    assert [document.id for document in card.documents] == [
+    assert [document.name for document in card.documents] == [
         f"{case} · {variant}" for case in ("eval-a", "eval-b") for variant in ("with_skill", "without_skill")
     ]
     assert (card.metric("lift"), [field.attribute for field in card.fields]) == (1.0, ["It is [short]"])
@@ -168,7 +168,7 @@ def test_a_grading_alone_is_one_case_and_an_expectation_without_a_verdict_is_lef
     expectations: list[Any] = [{"text": "It is short", "passed": True}, {"text": "It is kind", "passed": "maybe"}, 3]
     content = json.dumps({"expectations": expectations}).encode()
     card = scorer("judged").score(ScoringInputs(outputs=(File("w/grading.json", content),))).scorecard
-    assert [document.id for document in card.documents] == ["grading"]
+    assert [document.name for document in card.documents] == ["grading"]
     assert [field.attribute for field in card.fields] == ["It is short"]
     assert [finding.message for finding in card.findings] == ["Expectations state no verdict, and are left out: 1 of 2"]
 

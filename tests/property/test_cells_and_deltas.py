@@ -123,7 +123,7 @@ def test_a_report_counts_the_flips_of_the_series_under_the_names_of_its_time(poi
     for index, point in enumerate(points):
         suffix = f" {index // 4}" if moves else ""
         judged = [replace(one, attribute=one.attribute + suffix, named_path=suffix) for one in _judged(point)]
-        documents = tuple(DocumentScore(id=name, status="scored", counts=Counts()) for name in DOCUMENTS)
+        documents = tuple(DocumentScore(name=name, status="scored", counts=Counts()) for name in DOCUMENTS)
         card = Scorecard(status="scored", counts=Counts(), metrics=(), documents=documents, fields=())
         results.append(Result(scorecard=card, judgements=tuple(judged)))
     cells = cells_of(*results)

@@ -58,9 +58,9 @@ def test_what_is_counted_adds_up(cases: Any, one: Any, other: Any) -> None:
     result = score(json.dumps(cases).encode(), *files)
     card = result.scorecard
     judged = [document for document in card.documents if stats.judged(document.counts)]
-    assert [document.id for document in judged] == [judgement.document for judgement in result.judgements]
+    assert [document.name for document in judged] == [judgement.document for judgement in result.judgements]
     wrong = {judgement.document for judgement in result.judgements if judgement.outcome != "correct"}
-    assert wrong == {document.id for document in judged if stats.errors(document.counts)}
+    assert wrong == {document.name for document in judged if stats.errors(document.counts)}
     assert card.counts == stats.total(document.counts for document in card.documents)
     assert card.counts == stats.total(field.counts for field in card.fields)
     assert card.expected_values == sum(stats.judged(document.counts) for document in card.documents)

@@ -109,7 +109,7 @@ def test_rows_of_fields_show_names_as_text_and_add_no_element(scores: list[Field
 def test_rows_of_documents_show_names_as_text_and_add_no_element(scores: list[DocumentScore]) -> None:
     read = _Reader(report_rows.documents(scores))
     assert read.tags <= {"table", "tr", "td", "span"}
-    assert all(_clean(one.id) in read.text for one in scores)
+    assert all(_clean(one.name) in read.text for one in scores)
 
 
 @settings(max_examples=200)

@@ -66,7 +66,7 @@ def test_the_result_is_what_the_table_says(row):
 def test_a_line_that_cannot_be_read_is_reported_with_its_number_and_the_rest_is_scored():
     result = score(b'{"id": "a", "score": 1}\n\n{"id": \n[]\n{"id": "b", "score": 0}\n')
     why = "it is not valid JSON: Expecting value at line 3, column 8"
-    assert [each.id for each in result.scorecard.documents] == ["a", "b"]
+    assert [each.name for each in result.scorecard.documents] == ["a", "b"]
     assert result.scorecard.findings == (
         Finding(severity="error", message=f"Line 3 cannot be read: {why}", fix=JUDGE, line=3),
         Finding(severity="error", message="Line 4 is not an object", fix=JUDGE, line=4),
@@ -166,7 +166,7 @@ def test_a_missing_output_has_no_numbers():
 def test_a_case_is_named_by_the_path_of_its_file_and_so_is_who_answered(answered_in, files, documents):
     outputs = tuple(File(path, b'{"question": "What?", "passed": true}') for path in files)
     inputs = ScoringInputs(outputs=outputs, settings=json.dumps({"answered_in": answered_in}))
-    assert [each.id for each in scorer("judged").score(inputs).scorecard.documents] == documents
+    assert [each.name for each in scorer("judged").score(inputs).scorecard.documents] == documents
 
 
 def test_the_answers_of_agentv_are_read_from_the_files_of_the_run_and_from_no_other():

@@ -286,7 +286,7 @@ def test_documents_are_compared_by_their_headline_with_each_part_of_their_ids_un
 
     def judged(*scores: float | None) -> Result:
         scored = [
-            DocumentScore(f"case-{n} · short", "scored", Counts(), case=f"case-{n}", axes=who, repeat="2")
+            DocumentScore(f"case-{n} · short", "scored", Counts(), of_case=f"case-{n}", axes=who, repeat="2")
             for n in range(3)
         ]
         documents = tuple(replace(one, metrics=(Metric("score", of),)) for one, of in zip(scored, scores, strict=True))

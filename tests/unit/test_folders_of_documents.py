@@ -39,7 +39,7 @@ def test_a_document_without_an_output_is_named(repo: GitRepo) -> None:
     records = {f"evals/inv/results/iteration-001/{name}.json": "{}" for name in ("run", "config", "metrics")}
     repo.commit(RUNS | GOLD | odd | records | in_eval("results/iteration-001 c1=1 c2=2 c4=4"))
     (point,) = api.history(repo.path, "inv").points
-    assert [(each.id, each.status, each.counts.fn) for each in point.scorecard.documents] == [
+    assert [(each.name, each.status, each.counts.fn) for each in point.scorecard.documents] == [
         ("c1", "scored", 0),
         ("c2", "scored", 0),
         ("c3", "unreadable", 2),
@@ -59,7 +59,7 @@ def test_the_answers_of_models_to_a_document_and_its_repeats_are_one_sample(repo
     repo.commit(models)
     repo.checkout()
     (point,) = api.history(repo.path, "inv").points
-    assert [(each.id, each.unit, each.axes, each.counts.fn) for each in point.scorecard.documents] == [
+    assert [(each.name, each.case, each.axes, each.counts.fn) for each in point.scorecard.documents] == [
         ("c1 · a", "c1", a, 0),
         ("c1 · b", "c1", b, 0),
         ("c2 · a", "c2", a, 2),

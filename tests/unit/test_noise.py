@@ -227,7 +227,7 @@ def test_a_document_that_only_one_side_has_is_left_out():
 
 def test_points_without_a_document_in_common_cannot_be_compared():
     one, other = card("++--"), card("+++-")
-    other = replace(other, documents=tuple(replace(each, id="another") for each in other.documents))
+    other = replace(other, documents=tuple(replace(each, name="another") for each in other.documents))
     found = change_verdict(Compared(one, other), Flips())
     assert (found.decision, found.why, found.change, found.p_value) == ("cannot tell", "nothing to compare", None, None)
 
@@ -307,11 +307,11 @@ def graded(*grades: int | None, cases: str = "abcdefgh", variants: str = "x") ->
     """Answers with a grade, in the order of the cases, the same of each variant."""
     documents = tuple(
         DocumentScore(
-            id=f"{case} · {variant}",
+            name=f"{case} · {variant}",
             status="scored",
             counts=Counts(),
             metrics=() if grade is None else (Metric("average_quality", grade),),
-            case=case,
+            of_case=case,
         )
         for variant in variants
         for case, grade in zip(cases, grades, strict=False)

@@ -84,14 +84,14 @@ def answered(*signs: str) -> tuple[Cell, ...]:
 def test_all_answers_to_a_test_case_count_once_in_the_interval_of_a_field(signs, nets):
     one = series(*answered(*signs))
     documents = tuple(
-        DocumentScore(cell.document, "scored", Counts(), case=cell.document.partition(" ")[0])
+        DocumentScore(cell.document, "scored", Counts(), of_case=cell.document.partition(" ")[0])
         for cell in one.cells.cells
     )
     points = tuple(
         replace(point, scorecard=replace(point.scorecard, documents=documents, kind="responses"))
         for point in one.points
     )
-    cells = replace(one.cells, cases={document.id: document.case for document in documents})
+    cells = replace(one.cells, cases={document.name: document.case for document in documents})
     found = compare_data(replace(one, points=points, cells=cells), ()).page
     assert found is not None
     assert list(net_by_item(flipped_cells(cells, 1, 2), cells.cases)) == nets

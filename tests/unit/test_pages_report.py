@@ -175,7 +175,7 @@ def test_of_very_many_documents_those_with_the_most_errors_are_listed():
     many = [replace(ONE, document=f"d{i}", outcome="correct") for i in range(DOCUMENTS)]
     many += [replace(ONE, document=f"wrong{i}") for i in range(3)]
     view = sample.view_of(_page(many))
-    assert [one.id for one in view.documents[:4]] == ["wrong0", "wrong1", "wrong2", "d0"]
+    assert [one.name for one in view.documents[:4]] == ["wrong0", "wrong1", "wrong2", "d0"]
     assert (len(view.documents), view.more_documents) == (DOCUMENTS, 3)
     assert view.leaves_anything_out
 

@@ -40,11 +40,11 @@ def result(*variants: tuple[str, str], quality: float | None = None) -> Scorecar
     """A character a case: ``+`` right, ``-`` wrong."""
     documents = tuple(
         DocumentScore(
-            id=f"case-{index:04} · {name}",
+            name=f"case-{index:04} · {name}",
             status="scored",
             counts=counts(sign),
             metrics=(Metric("accuracy", float(sign == "+")),),
-            case=f"case-{index:04}",
+            of_case=f"case-{index:04}",
             axes={"variant": name},
         )
         for name, signs in variants

@@ -102,7 +102,7 @@ def test_a_repeat_more_or_less_is_no_other_case_and_moves_no_other_value() -> No
     before, after = (result.scorecard for result in results)
     sides = [[(row.document, row.outcome, row.expected, row.actual) for row in result.judgements] for result in results]
     assert sides[0] == sides[1]
-    assert [document.id for document in before.documents] == [document.id for document in after.documents] == ["a", "b"]
+    assert [each.name for each in before.documents] == [each.name for each in after.documents] == ["a", "b"]
     assert before.metric("pass_rate") == after.metric("pass_rate") == 0.75
 
 

@@ -119,7 +119,7 @@ def test_a_broken_line_costs_its_own_document_only() -> None:
     truth = File("t.jsonl", b'{"id": 1, "a": 1}\n{"id": 2, "a": 2}\n')
     output = File("e.jsonl", b'{"id": 1, "a": 1}\n{"id": 2, "a"\n')
     card = score(output, truth=truth).scorecard
-    assert [(each.id, each.status, each.counts) for each in card.documents] == [
+    assert [(each.name, each.status, each.counts) for each in card.documents] == [
         ("1", "scored", Counts(tp=1)),
         ("2", "unreadable", Counts(fn=1, omission=1)),
     ]

@@ -119,7 +119,7 @@ def test_why_an_output_is_missing_is_told():
 
 def test_paragraphs_are_documents_and_categories_are_fields():
     card = score().scorecard
-    assert [(each.id, each.status, each.counts[:3]) for each in card.documents] == [
+    assert [(each.name, each.status, each.counts[:3]) for each in card.documents] == [
         ("p-1", "scored", (1, 2, 1)),
         ("p-3", "unreadable", (0, 0, 0)),
     ]

@@ -52,7 +52,7 @@ def test_what_was_asked_goes_with_the_responses_to_a_case():
 def test_a_variant_that_is_alone_has_the_name_of_its_file():
     alone = [score(file(path, ("sky", "blue"))).scorecard for path in ("x/responses-short.json", "x/responses.json")]
     assert [
-        [(variant, document.id) for variant in card.variants for document in card.documents if document.counts.tp]
+        [(variant, document.name) for variant in card.variants for document in card.documents if document.counts.tp]
         for card in alone
     ] == [[("short", "sky · short")], [("", "sky")]]
 
@@ -67,7 +67,7 @@ def test_a_variant_that_cannot_be_read_is_wrong_in_every_case():
     result = score(good, File("responses-b.json", b"[{"))
     card = result.scorecard
     assert (card.status, card.metric("accuracy")) == ("scored", 0.5)
-    assert [(each.id, each.status, each.counts.omission) for each in card.documents if each.axes["variant"] == "b"] == [
+    assert [(of.name, of.status, of.counts.omission) for of in card.documents if of.axes["variant"] == "b"] == [
         ("sky · b", "unreadable", 1),
         ("grass · b", "unreadable", 1),
     ]

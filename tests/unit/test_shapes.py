@@ -71,7 +71,7 @@ OUTPUTS: dict[str, Files] = {
 def test_every_form_of_documents_goes_with_every_form_of_what_is_expected(truth: str, output: str) -> None:
     scored = result("fields", TRUTHS[truth], OUTPUTS[output])
     card = scored.scorecard
-    assert {document.id: (document.counts.tp, document.counts.wrong_value) for document in card.documents} == {
+    assert {document.name: (document.counts.tp, document.counts.wrong_value) for document in card.documents} == {
         "a": (1, 0),
         "b": (0, 1),
     }
@@ -95,8 +95,8 @@ def test_columns_say_who_answered_a_case_of_a_table_with_both_sides() -> None:
     rows = (f"c{n},{who},{n},{given}\n" for n in (1, 2) for who, given in (("a,mini", 1), ("b,mini", n), ("b,opus", 2)))
     file = {"results.csv": f"case,variant,model,expected,output\n{''.join(rows)}"}
     card = result("responses", file, file, '{"ground_truth_format":"cases"}').scorecard
-    assert {document.unit for document in card.documents} == {"c1", "c2"}
-    right = [(*document.axes.values(), document.counts.tp) for document in card.documents if document.unit == "c2"]
+    assert {document.case for document in card.documents} == {"c1", "c2"}
+    right = [(*document.axes.values(), document.counts.tp) for document in card.documents if document.case == "c2"]
     assert right == [("a", "mini", 0), ("b", "mini", 1), ("b", "opus", 1)]
 
 

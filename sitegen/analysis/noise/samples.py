@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from math import fsum
 from typing import Final, TypeAlias
 
-from sitegen.analysis.deltas import NO_COUNTS, Compared, counts_by_unit
+from sitegen.analysis.deltas import NO_COUNTS, Compared, counts_by_case
 from sitegen.model.changes import Ends, Interval, Unit
 from sitegen.model.metrics import LIFT, OF_TRANSCRIPTS, Counts
 from sitegen.model.scorecards import DocumentScore, Scorecard
@@ -35,8 +35,8 @@ def sample_of(card: Scorecard, metric: str) -> tuple[Unit, Counter[Share], float
     wrong; None if the metric is not a ratio of counts.
     """
     if not is_counted(metric):
-        return card.unit, Counter(_values_by_unit(card.documents, metric).values()), None
-    documents = _counted_shares(metric, counts_by_unit(card.documents).values())
+        return card.unit, Counter(_values_by_case(card.documents, metric).values()), None
+    documents = _counted_shares(metric, counts_by_case(card.documents).values())
     right = share_of(metric, Counts(tp=1))
     trials = fsum(share.whole * times for share, times in documents.items()) / (right.part if right else 1)
     if documents.total() < _ENOUGH:
@@ -50,7 +50,7 @@ def paired_sample_of(compared: Compared, metric: str) -> PairedSample:
     """Return the common cases or documents of a metric, or fields if documents are few and the same on both sides."""
     if compared.after.traits.answers_cases or not is_counted(metric):
         return compared.after.unit, Counter(case_pairs(compared, metric).values())
-    earlier, later = map(counts_by_unit, compared.documents)
+    earlier, later = map(counts_by_case, compared.documents)
     documents = _paired_shares(metric, Counter((counts, later[unit]) for unit, counts in earlier.items()))
     if documents.total() < _ENOUGH:
         fields = _paired_shares(metric, compared.field_counts)
@@ -65,26 +65,26 @@ def case_pairs(compared: Compared, metric: str) -> dict[str, Paired]:
     A case that is not judged on one side, such as one without an expected text, has no value to compare.
     """
     first, last = (
-        {document.id: document for document in documents if _value(document, metric) is not None}
+        {document.name: document for document in documents if _value(document, metric) is not None}
         for documents in compared.documents
     )
     common = [name for name in first if name in last]
-    shares, changed = (_values_by_unit([side[name] for name in common], metric) for side in (first, last))
+    shares, changed = (_values_by_case([side[name] for name in common], metric) for side in (first, last))
     return {unit: Paired(share, changed[unit]) for unit, share in shares.items() if unit in changed}
 
 
 def number_judged(card: Scorecard) -> int:
     """Return the number of cases that have a value that is right or wrong, whoever answered them and how often."""
-    return sum(judged(counts) > 0 for counts in counts_by_unit(card.documents).values())
+    return sum(judged(counts) > 0 for counts in counts_by_case(card.documents).values())
 
 
-def _values_by_unit(documents: Iterable[DocumentScore], metric: str) -> dict[str, Share]:
+def _values_by_case(documents: Iterable[DocumentScore], metric: str) -> dict[str, Share]:
     """Sum the values of a metric over the answers to one case, and count those that have one."""
     shares: dict[str, Share] = {}
     for document in documents:
         if (value := _value(document, metric)) is not None:
-            share = shares.get(document.unit, _NOTHING)
-            shares[document.unit] = Share(share.part + value, share.whole + 1.0)
+            share = shares.get(document.case, _NOTHING)
+            shares[document.case] = Share(share.part + value, share.whole + 1.0)
     return shares
 
 

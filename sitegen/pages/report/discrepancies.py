@@ -42,7 +42,7 @@ def _errors_in_common(card: Scorecard, shared: Overlap) -> list[int]:
     left_out = {*shared.only_before, *shared.only_after}
     counts = list(error_numbers(card.counts))
     for document in card.documents if left_out else ():
-        if document.id in left_out:
+        if document.name in left_out:
             counts = [n - more for n, more in zip(counts, error_numbers(document.counts), strict=True)]
     return counts
 
@@ -238,7 +238,7 @@ class Discrepancies(Frozen):
             names = {error.path, error.named_path, error.attribute, *([] if error.document in met else [""])}
             met.add(error.document)
             at = documents[error.document]
-            said = (note for name in dict.fromkeys((at.id, at.unit)) for note in of_case.get(name, ()))
+            said = (note for name in dict.fromkeys((at.name, at.case)) for note in of_case.get(name, ()))
             about = [note for note in said if note.field in names and note.who.items() <= at.axes.items()]
             return replace(row, said="; ".join(map(words_of, about))) if about else row
 

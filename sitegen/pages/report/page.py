@@ -157,7 +157,7 @@ class ReportView(Frozen, dict=True, gc=True):
             questions={answer.document: case.question for case in self.result.cases for answer in case.answers},
         )
         if self.said:
-            listed = listed.with_notes(self.said, {each.id: each for each in self.card.documents})
+            listed = listed.with_notes(self.said, {each.name: each for each in self.card.documents})
         return listed if self.whole is None else replace(listed, loadable=())
 
     @cached_property
@@ -354,8 +354,8 @@ class ReportView(Frozen, dict=True, gc=True):
     def case_pages(self) -> dict[str, str]:
         """The address of the page of the case of each document, where there is one, relative to the report."""
         paged = self.grid.with_page if self.grid else frozenset()
-        units = {document.id: document.unit for document in self.card.documents}
-        return {name: links.case_in_eval(unit) for name, unit in units.items() if unit in paged}
+        cases = {document.name: document.case for document in self.card.documents}
+        return {name: links.case_in_eval(case) for name, case in cases.items() if case in paged}
 
     @property
     def answered(self) -> list[Split]:

@@ -162,7 +162,7 @@ def _document_row(score: DocumentScore, metrics: Sequence[MetricSpec], pages: Ma
     values = dict(score.metrics)
     own = "".join([f"<td>{number(values.get(spec.name), spec.unit)}" for spec in metrics])
     state = "" if score.status == "scored" else f" ({STATUSES[score.status]})"
-    return f"<tr><td class=label>{_linked(score.id, pages) or '—'}{state}{own}"
+    return f"<tr><td class=label>{_linked(score.name, pages) or '—'}{state}{own}"
 
 
 @lru_cache(maxsize=64)

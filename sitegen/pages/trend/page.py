@@ -175,11 +175,11 @@ class TrendView(Frozen, dict=True, gc=True):
         """
         new = [at for at in self.outputs if self.points[at].first_with_output is None]
         documents = [document for at in new for document in self.points[at].scorecard.documents]
-        held = Counter(document.unit for document in documents)
-        wrong = Counter(document.unit for document in documents if errors(document.counts))
+        held = Counter(document.case for document in documents)
+        wrong = Counter(document.case for document in documents if errors(document.counts))
         now: Counter[str] = Counter()
         for document in self.points[-1].scorecard.documents if self.points else ():
-            now[document.unit] += errors(document.counts)
+            now[document.case] += errors(document.counts)
         rows = [(name, now[name], times, held[name]) for name, times in wrong.items() if len(held) > 1]
         return sorted(rows, key=lambda row: (-row[2] / row[3], -row[1], row[0]))
 

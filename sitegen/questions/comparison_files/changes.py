@@ -105,17 +105,17 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
         right[len(sides)] += not any(period.is_wrong for period in sides)
     listed = [flip for flip in flipped_cells(series.cells, before, after) if flip.fate in ORDER]
     listed.sort(key=lambda flip: (ORDER.index(flip.fate), flip.cell.document, flip.cell.path))
-    known = {document.id: document for document in (*first.documents, *last.documents)}
-    there = {} if series.info.recorded else {document.id: document for document in last.documents}
+    known = {document.name: document for document in (*first.documents, *last.documents)}
+    there = {} if series.info.recorded else {document.name: document for document in last.documents}
     documents = tuple(
         DocumentChange(
-            id=document.id,
+            id=document.name,
             before=document_headline(spec.name, document),
-            after=document_headline(spec.name, there[document.id]),
-            **of_answer(there[document.id]),
+            after=document_headline(spec.name, there[document.name]),
+            **of_answer(there[document.name]),
         )
         for document in first.documents
-        if document.id in there
+        if document.name in there
     )
     moved = {delta.name: delta.change for delta in change.metrics}
     parts = None if series.info.recorded else change.headline.parts

@@ -159,11 +159,11 @@ class _ResponsesScoring:
         usage = run_usage([response.answer.call for response in responses]) or RunUsage()
         unreadable = any(variant.unreadable for variant in self._variants if variant.name == first.variant)
         return DocumentScore(
-            id=name,
+            name=name,
             status="unreadable" if unreadable else "scored",
             counts=counts,
             metrics=metrics_of_case(responses),
-            case="" if first.id == name else first.id,
+            of_case="" if first.id == name else first.id,
             axes=first.axes,
             cost=usage.cost,
             latency=usage.latency_median,
