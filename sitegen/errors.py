@@ -52,7 +52,7 @@ class RepositoryError(SitegenError):
 
 
 POINTER: Final = "a Git LFS pointer: git has the file's address, not its contents"
-"""Why a content is missing that git lfs has to fetch. Problems that say so are no failures of sitegen."""
+"""Why a content is missing that git lfs has to fetch."""
 
 
 SMALLER_FILE: Final = "Write a smaller file, or raise max_blob_bytes under [limits] in sitegen.toml."
@@ -74,6 +74,7 @@ class MissingObjectsError(RepositoryError):
         super().__init__(message, where=where, fix=fix)
         self.path = path
         self.commit = commit
+        self.in_lfs = in_lfs
 
 
 class NothingToReportError(SitegenError):

@@ -49,7 +49,7 @@ class Site(NamedTuple):
     sentences: tuple[str, ...] = ()
     """What became of the evals with the newest outputs, then what else may be an eval."""
     not_fetched: int = 0
-    """Number of problems with contents in Git LFS that were not fetched, which are no failures of sitegen."""
+    """Number of contents that were not fetched, such as those in Git LFS, which are no failures of sitegen."""
 
     @property
     def must_be_made_again(self) -> bool:

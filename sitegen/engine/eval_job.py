@@ -133,8 +133,8 @@ class EvalDone(Frozen):
     """New values for the memo."""
     commit_effects: EncodedEffects
     """The effects of commits with new points."""
-    lost_contents: int = 0
-    """Number of outputs whose contents this clone lacks. Each is a problem, and the next build tries again."""
+    lost_contents: tuple[str, ...] = ()
+    """Why each content that this clone lacks is missing. Each is a problem, and the next build tries again."""
 
 
 def score_eval(task: EvalTask) -> EvalDone | Problem:

@@ -39,8 +39,8 @@ class Evals(Frozen):
     """Those of all evals, by id."""
     failures: tuple[Problem, ...]
     """One problem for each eval that sitegen failed to make, by id. No other field contains these evals."""
-    lost_contents: int
-    """Number of outputs whose contents this clone lacks. They are among the problems."""
+    lost_contents: tuple[str, ...]
+    """Why each content that this clone lacks is missing, ``MISSING`` or ``POINTER``. They are among the problems."""
     commit_effects: Mapping[str, EncodedEffects]
     """For each scored eval, by id, the effects of commits with new points."""
     new_best: frozenset[str]
@@ -65,7 +65,7 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
     to_write: list[PagesTask] = []
     new_best: set[str] = set()
     commit_effects: dict[str, EncodedEffects] = {}
-    lost_contents = 0
+    lost_contents: list[str] = []
     for task, done in build.pool.map(score_eval, tasks):
         eval_id = task.info.id
         build.step(len(task.history.snapshots))
@@ -90,7 +90,7 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
         build=build,
         records={eval_id: records[eval_id] for eval_id in sorted(records)},
         failures=tuple(sorted(failures, key=lambda problem: problem.eval_id or "")),
-        lost_contents=lost_contents,
+        lost_contents=tuple(lost_contents),
         commit_effects=commit_effects,
         new_best=frozenset(new_best),
     )

@@ -65,7 +65,8 @@ def attempt(
         return make()
     except MissingObjectsError as error:
         message, fix = f"sitegen could not make {part}. {error.message}", error.fix or FIX
-        return replace(problem, message=message, fix=fix, path=error.path or path, commit=error.commit or commit)
+        problem = replace(problem, message=message, fix=fix, not_fetched=error.in_lfs)
+        return replace(problem, path=error.path or path, commit=error.commit or commit)
     except _ENDS_THE_BUILD:
         raise
     except Exception as error:

@@ -65,23 +65,23 @@ _LOST: Final = {"not here ": MISSING, "not fetched ": POINTER}
 """Prefixes of the blob id of a file whose content this clone lacks, and why: its scorecard needs a different key."""
 
 
-def without_lost_contents(context: WorkerContext, history: EvalHistory) -> tuple[EvalHistory, int]:
+def without_lost_contents(context: WorkerContext, history: EvalHistory) -> tuple[EvalHistory, tuple[str, ...]]:
     """Mark the outputs that this clone lacks, and all files whose contents are in Git LFS and were not fetched.
 
-    Returns the history with these marks, by which scoring takes them as unreadable, and the number of contents that
-    are missing; the history itself if it lacks nothing.
+    Returns the history with these marks, by which scoring takes them as unreadable, and why each of these contents is
+    missing; the history itself if it lacks nothing.
     """
     outputs = {blob.oid for snapshot in history.snapshots for blob in (*snapshot.outputs, *snapshot.runs)}
     oids = sorted(outputs | {blob.oid for snapshot in history.snapshots for blob in snapshot.scored})
     marks = {reason: mark for mark, reason in _LOST.items()}
     lost = {
-        read.oid: marks[read.reason]
+        read.oid: read.reason
         for read in context.open().read_blobs(oids)
         if read.reason == POINTER or (read.reason == MISSING and read.oid in outputs)
     }
 
     def marked(blob: Blob | None) -> Blob | None:
-        return blob._replace(oid=lost[blob.oid] + blob.oid) if blob and blob.oid in lost else blob
+        return blob._replace(oid=marks[lost[blob.oid]] + blob.oid) if blob and blob.oid in lost else blob
 
     snapshots = tuple(
         replace(
@@ -94,8 +94,7 @@ def without_lost_contents(context: WorkerContext, history: EvalHistory) -> tuple
         )
         for snapshot in history.snapshots
     )
-    missing = sum(mark == marks[MISSING] for mark in lost.values())
-    return replace(history, snapshots=snapshots) if lost else history, missing
+    return replace(history, snapshots=snapshots) if lost else history, tuple(lost.values())
 
 
 def _why_lost(blob: Blob) -> str:

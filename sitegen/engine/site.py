@@ -28,6 +28,7 @@ from sitegen.engine.unmatched import unmatched, unmatched_redactions
 from sitegen.engine.writer import digest_of_inputs
 from sitegen.errors import POINTER, RepositoryError
 from sitegen.history.patches import read_patches
+from sitegen.history.repository import MISSING
 from sitegen.model.commits import WORKTREE
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
@@ -333,8 +334,8 @@ class SiteWriter:
             errors=counts.error,
             warnings=counts.warning,
             problems_in_words=counts.text,
-            failed=sum(POINTER not in problem.message for problem in failures) + self._evals.lost_contents,
-            not_fetched=sum(POINTER in problem.message for problem in self._problems),
+            failed=sum(not problem.not_fetched for problem in failures) + self._evals.lost_contents.count(MISSING),
+            not_fetched=sum(one.not_fetched for one in self._problems) + self._evals.lost_contents.count(POINTER),
             unmatched_redactions=tuple(glob for glob, _ in unmatched_redactions(self._evals)),
             own_metrics=installed_versions(*(entry.settings for entry in self._timeline.manifest.evals)),
             sentences=(*self._newest_outputs(), *(line(note, 200) for note in notes[:shown]), *more),

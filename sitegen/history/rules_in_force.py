@@ -131,9 +131,10 @@ class RulesInForce:
             return
         read = self._repository.read_blob(change.new)
         if read.content is None:
-            fix = (read.reason == POINTER and MissingObjectsError(in_lfs=True).fix) or _NOTHING_TO_DO
+            in_lfs = read.reason == POINTER
+            fix = (in_lfs and MissingObjectsError(in_lfs=True).fix) or _NOTHING_TO_DO
             message = f"The manifest cannot be read: {read.reason}."
-            self._report(Problem("warning", message, fix, path=change.path, commit=commit.sha))
+            self._report(Problem("warning", message, fix, path=change.path, commit=commit.sha, not_fetched=in_lfs))
             return
         manifest, findings = self._read_manifest(read.content, self._layout.site.evals_dir)
         for finding in findings:

@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import installed_for
+from sitegen.errors import POINTER
 from sitegen.history.eval_state import EvalState
 from sitegen.history.repository import blob_id
 from sitegen.model.metrics import traits_of
@@ -91,7 +92,7 @@ def _read_record(state: EvalState, blob: Blob) -> Recorded:
         reason = state.repository.read_blob(blob.oid).reason or "no JSON object"
         message = f"The recorded results cannot be read: {reason}."
         fix = "Only the recorded time and numbers are lost; write the file again to restore them."
-        state.report(Problem("warning", message, fix, path=blob.path))
+        state.report(Problem("warning", message, fix, path=blob.path, not_fetched=reason == POINTER))
         return Recorded()
     return _checked_statement(state, msgspec.convert(json.loads(stated), Recorded))
 

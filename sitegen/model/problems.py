@@ -139,6 +139,8 @@ class Problem(Frozen):
     """Number of expected values that are not scored because of it."""
     paste: str = ""
     """What to write into files, as a JSON object of their keys by path; empty: nothing that could be copied."""
+    not_fetched: bool = False
+    """Whether it is that a content has not been fetched, so that the next build may find it."""
 
     @classmethod
     def of_type(

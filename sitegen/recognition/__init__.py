@@ -20,9 +20,8 @@ from sitegen.config.findings import folder_path
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import SiteConfig
 from sitegen.config.searched_files import Search
-from sitegen.errors import POINTER
 from sitegen.history.layout import Layout
-from sitegen.history.repository import MISSING, Repository
+from sitegen.history.repository import Repository
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.recognition.files import FilesOfHistory, bounded, files_of_history
@@ -46,7 +45,7 @@ class Searched(Frozen):
     @property
     def is_whole(self) -> bool:
         """Whether no content was missing, which may have been fetched since."""
-        return not any(reason in note.message for note in self.perhaps for reason in (POINTER, MISSING))
+        return not any(note.not_fetched for note in self.perhaps)
 
     def applied(self, configured: Layout) -> Layout:
         """Add the evals and the instructions to a configuration."""
@@ -101,11 +100,14 @@ def search_history(
         discovery = replace(discovery, proposed=(*found,), doubtful=(), rejected=(), manifest=text)
     keep = "Run sitegen init to write it into a manifest, and correct there what was guessed wrong."
     name = f"If it is one, name its files in {path}."
-    perhaps = [
-        (f"Perhaps an eval: {one.why}; {one.doubt}.", f"If it is one, write into {path}: {one.line}")
+    doubtful = (
+        Problem("note", f"Perhaps an eval: {one.why}; {one.doubt}.", f"If it is one, write into {path}: {one.line}")
         for one in discovery.doubtful
-    ]
-    perhaps += [(f"Not taken as an eval: {one.why}; {one.lacks}.", name) for one in discovery.rejected]
+    )
+    rejected = (
+        Problem("note", f"Not taken as an eval: {one.why}; {one.lacks}.", name, not_fetched=one.not_fetched)
+        for one in discovery.rejected
+    )
     return replace(
         searched,
         manifest=discovery.manifest,
@@ -113,5 +115,5 @@ def search_history(
         notes=tuple(
             Problem("note", f"No manifest names the eval {one.id!r}. {one.why}.", keep) for one in discovery.proposed
         ),
-        perhaps=tuple(Problem("note", message, fix) for message, fix in perhaps),
+        perhaps=(*doubtful, *rejected),
     )

@@ -271,11 +271,9 @@ def _recognised(series: OutputSeries, truths: TruthFinder, at: FilesAt) -> tuple
         return (content, recognition, "") if {"expected", "output"} <= columns.keys() else (None, None, "")
     if recognition is not None:
         return content, recognition, ""
+    reason = at.refusal(file.path, BYTES) if content is None else ""
     if content:
         reason = why_malformed(file, content)
-    else:
-        reason = at.refusal(file.path, BYTES) if content is None else ""
-        reason = f"{reason}. {fetch_command(file.path)}".removesuffix(".") if reason == POINTER else reason
     if reason and series.versions > 1 and (content := next(at.earlier(file.path, BYTES), None)):
         recognition = recognise(series, content, truths)
     return content, recognition, reason if series.hinted else ""
@@ -283,13 +281,16 @@ def _recognised(series: OutputSeries, truths: TruthFinder, at: FilesAt) -> tuple
 
 def _refused(reasons: Mapping[str, str]) -> Iterator[Proposal]:
     """Yield what is told of files in places of results that cannot be read: the first one of each folder."""
-    by_folder = grouped((dirname(path), path) for path in filter(reasons.get, reasons)).values()
+    told = {path: reason for path, reason in reasons.items() if reason}
+    told |= {path: f"{POINTER}. {fetch_command(path)}".removesuffix(".") for path in told if told[path] == POINTER}
+    by_folder = grouped((dirname(path), path) for path in told).values()
     # What each of many runs has in a folder of its own.
-    alike = grouped(((basename(paths[0]), reasons[paths[0]]), paths) for paths in by_folder)
+    alike = grouped(((basename(paths[0]), told[paths[0]]), paths) for paths in by_folder)
     for (first, *others), *elsewhere in alike.values():
         more = f", and {counted(len(others), 'other file')} in its folder" if others else ""
         more += f", and the same in {counted(len(elsewhere), 'other folder')}" if elsewhere else ""
-        yield Proposal(id=first, why=f"{first}{more}", lacks=f"it cannot be read: {reasons[first]}")
+        lacks, lost = f"it cannot be read: {told[first]}", reasons[first] in (POINTER, MISSING)
+        yield Proposal(id=first, why=f"{first}{more}", lacks=lacks, not_fetched=lost)
 
 
 def _without_crowds(found: list[_Found], proposals_in: Mapping[str, int]) -> tuple[list[_Found], list[Proposal]]:

@@ -241,6 +241,8 @@ class Proposal(Frozen):
     """The reason for rejecting it; empty if it is accepted."""
     doubt: str = ""
     """Why it is not taken unless a user writes it into the manifest; empty if it is sure."""
+    not_fetched: bool = False
+    """Whether it was rejected because the content of its file has not been fetched."""
 
     @property
     def summary(self) -> str:
