@@ -53,7 +53,7 @@ from sitegen.model.scorecards import (
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Series, SuspectTruth
 from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot
-from sitegen.pages.field import field_page
+from sitegen.pages.field import field_page, last_change
 from sitegen.pages.instructions import EditEffects
 from sitegen.pages.overview.page import OverviewView, SiteCounts
 from sitegen.pages.report.page import ReportView
@@ -504,7 +504,10 @@ def trend(one: Series, **parts: Any) -> Page:
 def field_pages(one: Series) -> list[Page]:
     """The page of each field."""
     blame = Blame(one.cells, [point.snapshot for point in one.points], lambda _: result([]))
-    return [field_page(one, blame, *of_field) for of_field in one.cells.by_attribute.items()]
+    return [
+        field_page(replace(one, points=one.points[: last_change(cells) + 1]), blame, attribute, cells)
+        for attribute, cells in one.cells.by_attribute.items()
+    ]
 
 
 def summary(one: Series) -> EvalSummary:

@@ -32,7 +32,7 @@ from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Cell, CellMap
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result, Scorecard
-from sitegen.model.series import Series
+from sitegen.model.series import Point, Series
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links
 from sitegen.pages.compare import answers_data, compare_data, compare_page
@@ -146,7 +146,7 @@ class _EvalPages:
                 digest_of_inputs("eval", "short report", report=keys[index]),
             )
             if not writer.is_fresh(path, key):
-                writer.write(path, self._renderer.render(short_report(series, index)), key)
+                writer.write(path, self._renderer.render(short_report(self._until(index))), key)
         self._write_fields(series, notes)
         if task.record.cases:
             self._write_cases(series, notes)
@@ -157,12 +157,13 @@ class _EvalPages:
         blame: Blame | None = None
         for attribute, cells in self._cells.by_attribute.items():
             beside = tuple(one for one in notes if one.note.field and attribute in one.attributes)
-            report = self._keys[last_change(cells)]
+            end = last_change(cells)
+            report = self._keys[end]
             path = links.field(self._info.id, attribute)
             key = digest_of_inputs("eval", "field", report=report, cells=cells, notes=beside)
             if not self._writer.is_fresh(path, key):
                 blame = blame or Blame(series.cells, self._history.snapshots, self._cards.result)
-                page = field_page(series, blame, attribute, cells, beside)
+                page = field_page(self._until(end), blame, attribute, cells, beside)
                 self._writer.write(path, self._renderer.render(page), key)
 
     def _write_cases(self, series: Series, notes: Sequence[PlacedNote]) -> None:
@@ -180,7 +181,7 @@ class _EvalPages:
             said = tuple(noted.get(name, ()))
             key = digest_of_inputs("eval", "case", report=self._keys[at], answered=answered, notes=said)
             if not self._writer.is_fresh(links.case(self._info.id, name), key):
-                stale[name] = key, at + 1, said
+                stale[name] = key, at, said
         if not stale:
             return
         answers: dict[str, dict[int, AnsweredCase]] = {name: {} for name in stale}
@@ -196,9 +197,10 @@ class _EvalPages:
             if (of_case := cases.get(cell.document)) in cells:
                 cells[of_case].append(cell)
         blame = Blame(series.cells, snapshots, self._cards.result)
-        for name, (key, points, said) in stale.items():
-            history = history_of(blame, series, cells[name], points)
-            page = case_page(series, replace(history, attribute=name, notes=said), answers[name])
+        for name, (key, at, said) in stale.items():
+            until = self._until(at)
+            history = history_of(blame, until, cells[name])
+            page = case_page(until, replace(history, attribute=name, notes=said), answers[name])
             self._writer.write(page.path, self._renderer.render(page), key)
 
     def write_reports(self) -> PagesDone:
@@ -244,8 +246,9 @@ class _EvalPages:
 
     def _report(self, index: int) -> ReportView:
         """Make the report of a point."""
-        task, snapshots, cards, points = self._task, self._history.snapshots, self._cards, self._series.points
-        at, point, change = snapshots[index], points[index], points[index].change
+        task, snapshots, cards, series = self._task, self._history.snapshots, self._cards, self._until(index)
+        *earlier, point = series.points
+        at, change = point.snapshot, point.change
         result = cards.result(at)
         cells, by_rules = self._ever_wrong, traits_of(self._info.kind).is_structured
         runs = list(cards.results(at.repeated_runs))
@@ -253,14 +256,13 @@ class _EvalPages:
         if change:
             flips = replace(count_flips(flipped, cells.cases), doubts=change.flips.doubts)
             point = replace(point, change=replace(change, flips=flips))
-        before = points[index - 1] if index else None
         same = (one for one in reversed(snapshots[: index + 1]) if one.outputs == at.outputs and "outputs" in one.cause)
         made = next((one for one in same if one.iteration == at.iteration), at)  # with it the output was new
         view = ReportView(
-            info=self._series.info,
-            specs=specs_with_usage(self._specs, [side.scorecard for side in (before, point) if side]),
+            info=series.info,
+            specs=series.specs,
             point=point,
-            previous=before,
+            previous=earlier[-1] if earlier else None,
             result=result,
             snapshots=snapshots[: index + 1],
             wrong_since={
@@ -270,7 +272,7 @@ class _EvalPages:
             runs=repeats_of_runs(runs) if runs else None,
             moved=task.moved,
             limit=task.context.limits.discrepancies_per_type,
-            problems=problems_of_point(self._series.info, at, result.scorecard),
+            problems=problems_of_point(series.info, at, result.scorecard),
             instructions=self._edits.made_with[index],
             difference=recorded_parts(made, at, self._scorecard) if by_rules else (),
             grid=self._grid(index, result) if result.cases else None,
@@ -319,6 +321,19 @@ class _EvalPages:
     def _scorecard(self, snapshot: Snapshot) -> Scorecard:
         self._cards.fill([snapshot])
         return self._cards[snapshot]
+
+    def _until(self, index: int) -> Series:
+        """Return the series up to a point, for pages whose digests know of nothing later.
+
+        It has the metrics that the last two points have, and no scores by newer rules.
+        """
+        points = self._as_scored_then[: index + 1]
+        specs = specs_with_usage(self._specs, [point.scorecard for point in points[-2:]])
+        return replace(self._series, specs=specs, points=points)
+
+    @cached_property
+    def _as_scored_then(self) -> tuple[Point, ...]:
+        return tuple([replace(point, now=None) for point in self._series.points])
 
     @cached_property
     def _series(self) -> Series:

@@ -98,7 +98,8 @@ class _InstructionWork:
         whole = [index for index in reversed(stale) if index >= self._task.short]
         for index, patch in self._patches(whole):
             page = EditView(
-                file=self._history,
+                path=self._history.path,
+                edits=self._up_to(index),
                 index=index,
                 patch=draw_edit(self._edits[index], read_patch(patch)),
                 effects=effect_rows(self._task.effects[index]),
@@ -108,7 +109,7 @@ class _InstructionWork:
             ).page
             self._writer.write(page.path, self._renderer.render(page), self._keys[index])
         for index in stale[: len(stale) - len(whole)]:
-            page = short_edit(self._history, index, counts[index])
+            page = short_edit(self._history.path, self._edits[index], index, counts[index])
             self._writer.write(page.path, self._renderer.render(page), self._keys[index])
         counted = tuple(edit for edit in self._counted if edit is not None)
         newest = next((edit.new for edit in reversed(self._edits) if edit.new), None) or self._edits[0].old
@@ -150,6 +151,10 @@ class _InstructionWork:
         )
         return zip(sides, sides, strict=True)
 
+    def _up_to(self, index: int) -> tuple[Edit, ...]:
+        """Return an edit, after the one before it. The page of the edit gets no others of the file."""
+        return self._edits[max(0, index - 1) : index + 1]
+
     def _page_key(self, index: int) -> str:
         """Return the digest of everything on the page of an edit: the edit, the edit before, effects, templates."""
         is_short = index < self._task.short
@@ -159,7 +164,7 @@ class _InstructionWork:
             templates=self._task.context.templates,
             largest_file=self._task.context.limits.max_blob_bytes,
             path=self._history.path,
-            edit_and_the_one_before=self._edits[max(0, index - 1) : index + 1],
+            edit_and_the_one_before=self._up_to(index),
             index=index,
             is_short=is_short,
             effects=() if is_short else self._task.effects[index],

@@ -55,8 +55,9 @@ INPUTS_OF: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 }
 """What decides the scorecard of an output, and for each owner of files its pages.
 
-What has the same digest is not made again. All other pages are made in each build that touches their owner, and written
-if their bytes differ. Digests of one use are not here: of manifests and answers (``engine/timeline.py``), of corrected
+What has the same digest is not made again, so a page gets no more than its inputs: that of an edit no other edits of
+the file, a report and the page of a field no later points (``_EvalPages._until``). All other pages are made in each
+build that touches their owner, and written if their bytes differ. Digests of one use are not here: of manifests and answers (``engine/timeline.py``), of corrected
 labels (``eval_job.py``), and of what is to be done at all (``project.py``, ``history/timeline.py``, ``recognition``,
 ``questions/public.py``)."""
 

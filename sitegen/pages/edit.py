@@ -15,7 +15,7 @@ from markupsafe import Markup
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.site import Page
-from sitegen.model.timeline import Edit, InstructionHistory
+from sitegen.model.timeline import Edit
 from sitegen.pages import links
 from sitegen.pages.effects import EffectRow, FlippedFields, fields_and_passages
 from sitegen.pages.html.cells import text
@@ -51,7 +51,10 @@ class RenderedPatch(Frozen):
 class EditView(Frozen):
     """What ``pages/edit.html`` shows."""
 
-    file: InstructionHistory
+    path: str
+    """The last path of the file, which its pages are named after."""
+    edits: Sequence[Edit]
+    """The edit, after the one before it if there is one. The page shows nothing of others."""
     index: int
     """Which of the edits of the file it is."""
     patch: RenderedPatch
@@ -65,12 +68,12 @@ class EditView(Frozen):
     @property
     def page(self) -> Page:
         """The page that shows it."""
-        return Page(links.edit(self.file.path, self.edit.commit.sha), "pages/edit.html", self)
+        return Page(links.edit(self.path, self.edit.commit.sha), "pages/edit.html", self)
 
     @property
     def fields(self) -> FlippedFields:
         """The fields that flipped around the edit."""
-        return fields_and_passages(self.effects, {self.file.path: self.patch.hunks})
+        return fields_and_passages(self.effects, {self.path: self.patch.hunks})
 
     @property
     def passages(self) -> tuple[str, ...]:
@@ -80,12 +83,12 @@ class EditView(Frozen):
     @property
     def edit(self) -> Edit:
         """The edit itself."""
-        return self.file.edits[self.index]
+        return self.edits[-1]
 
     @property
     def earlier(self) -> Edit | None:
         """The previous edit of the file."""
-        return self.file.edits[self.index - 1] if self.index else None
+        return self.edits[0] if self.index else None
 
     @property
     def size(self) -> tuple[tuple[str, int | None, int | None], ...]:
@@ -107,12 +110,11 @@ class EditView(Frozen):
         return tuple(dict.fromkeys(filter(None, (old, new))))
 
 
-def short_edit(file: InstructionHistory, index: int, counts: PatchCounts | None) -> Page:
+def short_edit(path: str, edit: Edit, index: int, counts: PatchCounts | None) -> Page:
     """The page of an old edit: how many lines it changed, and how they are seen."""
-    edit = file.edits[index]
     numbers = [("Lines added", count(counts.added)), ("Lines removed", count(counts.removed))] if counts else []
-    view = file.path, f"Edit {index + 1} of the file", edit.commit, "", "lines were", command_of(edit), numbers
-    return Page(links.edit(file.path, edit.commit.sha), "pages/short.html", view)
+    view = path, f"Edit {index + 1} of the file", edit.commit, "", "lines were", command_of(edit), numbers
+    return Page(links.edit(path, edit.commit.sha), "pages/short.html", view)
 
 
 def draw_edit(edit: Edit, patch: Patch) -> RenderedPatch:

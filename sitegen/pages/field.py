@@ -251,8 +251,8 @@ def last_change(cells: Iterable[Cell]) -> int:
 def field_page(
     series: Series, blame: Blame, attribute: str, of_attribute: Sequence[Cell], notes: tuple[PlacedNote, ...] = ()
 ) -> Page:
-    """The page of one attribute, from its cells and what people noted about them."""
-    view = history_of(blame, series, of_attribute, last_change(of_attribute) + 1)
+    """The page of one attribute, from its cells and what people noted. ``series``: up to their ``last_change``."""
+    view = history_of(blame, series, of_attribute)
     view = replace(view, attribute=attribute, noun=series.info.nouns.attribute, notes=notes)
     return Page(links.field(series.info.id, attribute), "pages/field.html", view)
 
@@ -276,10 +276,11 @@ def case_page(series: Series, history: FieldView, answers: Mapping[int, Answered
     return Page(links.case(series.info.id, history.attribute), "pages/field.html", view)
 
 
-def history_of(blame: Blame, series: Series, of_all: Sequence[Cell], end: int) -> FieldView:
-    """What a page shows of cells through the first points, up to ``end``. It has no name yet."""
+def history_of(blame: Blame, series: Series, of_all: Sequence[Cell]) -> FieldView:
+    """What a page shows of cells through all points of a series, which may be its first ones. It has no name yet."""
+    end = len(series.points)
     cells = tuple(blame.trace(cell, end) for cell in of_all if cell.periods[0].start < end)
-    return FieldView(info=series.info, attribute="", points=series.points[:end], cells=cells)
+    return FieldView(info=series.info, attribute="", points=series.points, cells=cells)
 
 
 @lru_cache(maxsize=1024)

@@ -155,9 +155,9 @@ def banner_text(cause: ProblemCause) -> str:
     return listed + end if comma and ": " in listed and len(message) > _BANNER else message
 
 
-def short_report(series: Series, index: int) -> Page:
-    """The page of an old point: its numbers, and how its values are seen."""
-    info, point = series.info, series.points[index]
+def short_report(series: Series) -> Page:
+    """The page of an old point, the last of the series up to it: its numbers, and how its values are seen."""
+    info, point = series.info, series.points[-1]
     at, card = point.snapshot, point.scorecard
     numbers = [(spec.label, number(card.metric(spec.name), spec.unit)) for spec in series.specs]
     errors = zip(info.nouns.errors, error_numbers(card.counts), strict=True)

@@ -16,7 +16,8 @@ def pages() -> list[Page]:
     texts = ("", *sample.VERSIONS)
     found = [
         EditView(
-            file=sample.FILE,
+            path=sample.FILE.path,
+            edits=sample.FILE.edits[max(0, index - 1) : index + 1],
             index=index,
             patch=draw_edit(sample.FILE.edits[index], sample.patch_of(texts[index], texts[index + 1])),
             effects=effect_rows((sample.MANY_EFFECTS, sample.EFFECTS, ())[index]),
@@ -33,7 +34,9 @@ def pages() -> list[Page]:
         ),
     )
     long = draw_edit(hostile.edits[1], sample.patch_of(sample.V1, sample.HOSTILE + "x" * 100_000))
-    found.append(EditView(file=hostile, index=1, patch=long, effects=effect_rows(sample.EFFECTS)).page)
+    found.append(
+        EditView(path=hostile.path, edits=hostile.edits, index=1, patch=long, effects=effect_rows(sample.EFFECTS)).page
+    )
     records = [CountedEdit(sample.patch_of(texts[index], texts[index + 1]).counts, ()) for index in range(3)]
     odd = [CountedEdit(None, ()), CountedEdit(sample.patch_of(sample.V1, sample.HOSTILE).counts, ())]
     effects = (sample.MANY_EFFECTS, sample.EFFECTS, ())

@@ -54,9 +54,8 @@ def test_the_same_output_scored_again_is_not_judged():
 def facts(counts: PatchCounts, before: TextStats | None, after: TextStats | None) -> str:
     """What stands below the subject of an edit, after its number."""
     drawn = draw_edit(sample.FILE.edits[1], sample.patch_of(sample.V1, sample.V2))
-    page = EditView(
-        file=sample.FILE, index=1, patch=replace(drawn, counts=counts), effects=(), before=before, after=after
-    ).page
+    patch, edits = replace(drawn, counts=counts), sample.FILE.edits[:2]
+    page = EditView(path=sample.PATH, edits=edits, index=1, patch=patch, effects=(), before=before, after=after).page
     assert isinstance(page.view, EditView)
     html = renderer_of(sample.SITE).render(page).decode().partition("edit 2 of the file</span>")[2].partition("</p>")[0]
     return " ".join(Markup(html.replace("</span>\n<span>", ", ").replace("</span><span>", ", ")).striptags().split())
@@ -184,6 +183,20 @@ def edits(out: Path) -> tuple[int, int]:
     texts = [body for path, body in content(out).items() if path.startswith("instructions/") and "/index." not in path]
     short = sum(b"to keep the site small" in text for text in texts)
     return len(texts) - short, short
+
+
+def test_a_short_report_has_no_metric_that_a_later_output_states_first(tmp_path):
+    repo, out, results = GitRepo(tmp_path / "project"), tmp_path / "site", "evals/a/results/iteration-00"
+    (repo.path / "sitegen.toml").write_text("[limits]\nreports_kept = 1\n")
+    repo.commit({"evals/a/ground_truth.json": '{"who": "Ann"}', f"{results}1/extracted.json": '{"who": "Bo"}'})
+    repo.commit({f"{results}2/extracted.json": '{"who": "Cy"}'})
+    build_site(repo.path, out)
+    record = {f"{results}3/eval-results.json": '{"usage": {"cost": 2}}'}
+    repo.commit({f"{results}3/extracted.json": '{"who": "Ann"}', **record})
+    build_site(repo.path, out)
+    reports = [content(out)[f"evals/a/000{number}.html"] for number in (1, 2, 3)]
+    assert [b"Total cost" in report for report in reports] == [False, False, True]
+    assert differs_from_cold(out, repo.path) == []
 
 
 def test_the_newest_edits_have_whole_pages_and_older_ones_short_pages_to_which_all_links_lead(tmp_path):

@@ -37,8 +37,10 @@ def edit_page(
     before: TextStats | None = None,
     after: TextStats | None = None,
 ) -> Page:
-    effects = effect_rows(of_evals)
-    return EditView(file=file, index=index, patch=patch, effects=effects, before=before, after=after).page
+    effects, edits = effect_rows(of_evals), file.edits[max(0, index - 1) : index + 1]
+    return EditView(
+        path=file.path, edits=edits, index=index, patch=patch, effects=effects, before=before, after=after
+    ).page
 
 
 def written_with(*of_evals: Effect) -> str:
