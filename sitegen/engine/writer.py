@@ -57,9 +57,9 @@ INPUTS_OF: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 
 What has the same digest is not made again, so a page gets no more than its inputs: that of an edit no other edits of
 the file, a report and the page of a field no later points (``_EvalPages._until``). All other pages are made in each
-build that touches their owner, and written if their bytes differ. Digests of one use are not here: of manifests and answers (``engine/timeline.py``), of corrected
-labels (``eval_job.py``), and of what is to be done at all (``project.py``, ``history/timeline.py``, ``recognition``,
-``questions/public.py``)."""
+build that touches their owner, and written if their bytes differ. Digests of one use are not here: of manifests and
+answers (``engine/timeline.py``), of corrected labels (``eval_job.py``), and of what is to be done at all
+(``project.py``, ``history/timeline.py``, ``recognition``, ``questions/public.py``)."""
 
 
 def digest_of_inputs(owner: str, page: str, **inputs: object) -> str:

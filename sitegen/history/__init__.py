@@ -6,9 +6,9 @@ Its modules, from the bottom up:
 - ``revisions``, ``repository`` (blobs) and ``patches`` each read the output of one git command, ``files_at_commit``
   what is at a path.
 - ``layout`` and ``globs`` determine the meaning of a path, and hold an eval's rules in a manifest.
-- ``timeline`` folds revisions. ``fold`` handles one commit after the other, and in it each eval: its files
-  (``folder_tree``), its series (``eval_state``) and what its runs state of themselves (``run_records``).
-  ``rules_in_force`` handles the files that evals share, and ``instructions`` the instruction files.
+- ``timeline`` folds revisions. ``fold`` handles one commit after the other, and ``eval_fold`` each eval in it, with its
+  files (``folder_tree``) and its series (``eval_state``). ``rules_in_force`` handles the files that evals share, and
+  ``instructions`` the instruction files.
 - ``worktree`` adds the uncommitted state as one more revision.
 - ``cache_folder`` decides which memo is believed.
 """

@@ -1,4 +1,4 @@
-"""The state of one eval in the fold: its files, its series and the inputs in force; whether outputs or inputs differ.
+"""The state of one eval in the fold: its files, its series and the inputs in force.
 
 If one file holds both expected values and outputs, each side is identified by the first blob that had it. If a version
 changes only one side, code that compares blob ids therefore sees a change of only the ground truth, or only the
@@ -8,30 +8,26 @@ outputs.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache, partial
 from itertools import chain
-from operator import itemgetter
-from posixpath import basename, splitext
 from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from sitegen.config.models import EvalConfig, Kind, case_settings, files_of
+from sitegen.config.models import EvalConfig, Kind, files_of
 from sitegen.history import layout
 from sitegen.history.folder_tree import FolderTree, first_blob
-from sitegen.history.globs import time_in
 from sitegen.history.repository import Repository
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.recorded import GRADES, WHERE, Recorded, states
-from sitegen.model.timeline import Blob, Cause, EvalHistory, Snapshot, names_of_several
+from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.scoring import case_files
 from sitegen.text.globs import literal_prefix
-from sitegen.text.plain import moment_of, natural_order
+from sitegen.text.plain import natural_order
 
 NOTHING_SCORED: Final = Snapshot(iteration=0, label="", slug="", commit=Commit(""), cause=(), outputs=(), settings="")
 """The snapshot of an eval without files."""
@@ -220,75 +216,6 @@ class EvalState(Struct):
             below = f"{start}{literal_prefix(entry.answered_in)}".rstrip("/")
         return (blob for blob in self.files.blobs(below) if layout.is_in_output(entry, blob.path.removeprefix(start)))
 
-    def names_on_file(self) -> set[str]:
-        """Return the names of all iterations that the eval has after the commit."""
-        runs = layout.runs_of(self.entry)
-        if runs is not None:
-            return set(runs.names(self.active or "", self.files))
-        results = self.files.folder(f"{self.active}/{layout.RESULTS}")
-        return {name for name in (*results.folders, *results.files) if layout.iteration_number(name) is not None}
-
-    def version_outputs(self) -> tuple[Blob, ...]:
-        """Return the files of the output that is overwritten from commit to commit."""
-        folder = self.active or ""
-        if layout.is_path(self.entry.outputs):
-            path = layout.normal(f"{folder}/{self.entry.outputs}")
-            file = first_blob((path, *self.entry.earlier_outputs), self.files)
-            truth = self.inputs.ground_truth.path if self.inputs.ground_truth and not self.entry.in_cases else None
-            documents = (blob for blob in self.documents() if not (truth and blob.path.startswith(truth)))
-            return (file,) if file else tuple(sorted(filter(self.is_no_record, documents)))
-        files = files_of(self.kind)
-        log = first_blob((*(f"{self.active}/{path}" for path in files.elsewhere), *files.at_root), self.files)
-        if log:
-            return (log,)
-        results = f"{self.active}/{layout.RESULTS}"
-        return self.files.outputs_in(folder, files.overwritten, files.variants, elsewhere=(results,))
-
-    def is_no_record(self, file: Blob) -> bool:
-        """Whether a file of an output is a document: its name is that of no record, or the truth has its path."""
-        name, truth = basename(file.path), self.inputs.ground_truth
-        if name not in layout.records_of(self.kind) or name == basename(self.entry.outputs):
-            return True
-        parts, top = file.path.split("/"), truth.path.rstrip("/") if truth else ""
-        return any(self.files.get("/".join([top, *parts[depth:]])) for depth in range(len(parts)))
-
-    def committed_files(self, name: str) -> Snapshot:
-        """Return the files of an iteration in a folder, or of a run that a glob matches."""
-        glob = layout.runs_of(self.entry)
-        if glob is not None:
-            outputs = tuple(filter(self.belongs, glob.outputs(self.active or "", name, self.files)))
-            if glob.is_folder and not traits_of(self.kind).is_recorded:
-                outputs = tuple(filter(self.is_no_record, outputs))
-            below = f"{self.active}/{glob.start}{name if glob.is_folder else ''}".strip("/")
-            recorded = self.record_beside(outputs, below, in_own_folder=glob.is_folder)
-            return replace(self.draft(name, outputs, recorded), recorded_at=time_in(name, self.commit.committed_at))
-        folder = f"{self.active}/{layout.RESULTS}/{name}".lstrip("/")
-        files = files_of(self.kind)
-        outputs = self.files.outputs_in(folder, files.outputs, files.variants)
-        in_runs = self.files.blobs(f"{folder}/runs") if name in self.with_runs else ()
-        runs = tuple(sorted(in_runs, key=lambda blob: natural_order(blob.path)))
-        if traits_of(self.kind).names_scores:  # answers of other runs to a case are answers to it
-            outputs, runs = (*outputs, *runs), ()
-        return replace(self.draft(name, outputs, self.record_beside(outputs, folder)), runs=runs)
-
-    def record_beside(self, outputs: tuple[Blob, ...], folder: str, *, in_own_folder: bool = True) -> Blob | None:
-        """Return the record in the folder of an output, which is no output itself."""
-        names, taken = layout.records_of(self.kind, in_own_folder=in_own_folder), {blob.path for blob in outputs}
-        paths = [f"{folder}/{name}" if folder else name for name in names]
-        return first_blob([path for path in paths if path not in taken], self.files)
-
-    def draft(self, label: str, outputs: tuple[Blob, ...], recorded: Blob | None = None) -> Snapshot:
-        """Return the files of an iteration after the commit as a snapshot without number, slug and cause.
-
-        Its outputs and its own ground truth have separate ids if its files hold both.
-        """
-        draft = replace(self.inputs, label=label, commit=self.commit, outputs=outputs, recorded=recorded)
-        if case_settings(draft.settings) is None or not outputs:
-            return draft
-        sides = [self.sides_of(file, draft.settings) for file in outputs]
-        outputs = tuple(file._replace(oid=output) for file, (_, output) in zip(outputs, sides, strict=True))
-        return replace(draft, outputs=outputs, ground_truth=outputs[0]._replace(oid=sides[0][0]))
-
     def sides_of(self, file: Blob, settings: str) -> tuple[str, str]:
         """Return the first blobs that had the expected values and the outputs of a case file."""
         version = f"{settings} {file.oid}"
@@ -308,52 +235,6 @@ class EvalState(Struct):
                     self.first_with.setdefault(f"output {output}", file.oid),
                 )
         return self.sides[version]
-
-
-def cause_since(last: Snapshot | None, new: Snapshot, *, waited: bool = False) -> tuple[Cause, ...]:
-    """Return which inputs changed since the last snapshot was scored.
-
-    The result is empty if nothing was scored before, unless the outputs ``waited`` for the first ground truth.
-    """
-    if last is None:
-        return ("ground_truth",) if waited else ()
-    return differences(last, new)
-
-
-def differences(old: Snapshot, new: Snapshot) -> tuple[Cause, ...]:
-    """Return which inputs besides outputs differ for a scorer."""
-    names: tuple[Cause, ...] = ("ground_truth", "mapping", "schema")
-    files = [name for name in names if not same_file(getattr(old, name), getattr(new, name))]
-    return (*files, "settings") if old.settings != new.settings else tuple(files)
-
-
-def same_files(old: tuple[Blob, ...], new: tuple[Blob, ...]) -> bool:
-    """Whether two lists of files are the same for a scorer, wherever they are.
-
-    Of several files the names count too, as they identify documents and variants.
-    """
-    return len(old) == len(new) and names_of_several(old) == names_of_several(new) and all(map(same_file, old, new))
-
-
-def in_series_order(started: Iterable[tuple[str, Snapshot]]) -> list[tuple[str, Snapshot]]:
-    """Sort (iteration's name, snapshot) of all snapshots that a commit started by recorded time, then by number.
-
-    A snapshot without a time follows the snapshot with the preceding number.
-    """
-    by_number = sorted(started, key=lambda pair: (pair[1].iteration, pair[1].label))
-    times = []
-    latest = datetime.min.replace(tzinfo=UTC)
-    for _, snapshot in by_number:
-        latest = (moment_of(snapshot.recorded_at) if snapshot.recorded_at else None) or latest
-        times.append(latest)
-    return [pair for _, pair in sorted(zip(times, by_number, strict=True), key=itemgetter(0))]
-
-
-def same_file(old: Blob | None, new: Blob | None) -> bool:
-    """Whether two files are the same for a scorer: their contents, and the suffix that determines the format."""
-    if old is None or new is None:
-        return old is new
-    return old.oid == new.oid and (old.path == new.path or splitext(old.path)[1] == splitext(new.path)[1])
 
 
 def history_of(state: EvalState) -> EvalHistory:

@@ -1,18 +1,14 @@
 """Folds revisions into the state of history, oldest first.
 
 ``HistoryFold.fold`` shows how one commit is folded: its paths are sorted by role, the manifest and the shared files are
-updated, evals whose folders moved continue under their new ids, and then instruction files and evals are folded.
-
-``fold_eval`` folds a commit into one eval. There are two candidates for its series. One holds the iterations in
-folders, ``results/iteration-NNN``, or the runs that a glob matches. The other holds the versions of an output that is
-overwritten from commit to commit.
+updated, evals whose folders moved continue under their new ids, and then instruction files and each eval that has
+changes (``eval_fold``) are folded.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache, partial
 from itertools import chain
@@ -22,42 +18,17 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig
-from sitegen.history.eval_state import (
-    EvalState,
-    SeriesIteration,
-    SeriesState,
-    cause_since,
-    differences,
-    history_of,
-    in_series_order,
-    same_file,
-    same_files,
-)
-from sitegen.history.globs import LONGEST_SLUG, NOT_IN_A_SLUG
+from sitegen.history.eval_fold import fold_eval
+from sitegen.history.eval_state import EvalState, history_of
 from sitegen.history.instructions import MOST_ADDED, InstructionHistories, what_instructs
-from sitegen.history.layout import (
-    RECORDED,
-    RESULTS,
-    Layout,
-    PathRole,
-    StartOverError,
-    is_in_output,
-    is_path,
-    iteration_number,
-    normal,
-    runs_of,
-)
+from sitegen.history.layout import Layout, PathRole, StartOverError
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, folder_renames, walk
 from sitegen.history.rules_in_force import ManifestReader, RulesInForce
-from sitegen.history.run_records import earlier_runs, with_origin
 from sitegen.model.commits import ChangedPath, Commit, Revision
 from sitegen.model.problems import Problem
-from sitegen.model.timeline import Cause, CommitRecord, EvalHistory, RenamedEval, Snapshot, last_id
-from sitegen.scoring.answerers import answerers_of
-from sitegen.text.plain import natural_order
+from sitegen.model.timeline import CommitRecord, EvalHistory, RenamedEval, last_id
 
-_SHORT: Final = 12  # digits of a commit's id in the slug of a snapshot
 OTHERS: Final = 50
 """The most changed paths in the record of a commit that sitegen does not read."""
 _WALKED: Final = 10_000_000  # bytes, about, of the commits that the next build need not read again
@@ -271,196 +242,3 @@ class HistoryFold:
                 commit=self.head,
             )
         return self.evals[eval_id]
-
-
-def fold_eval(state: EvalState, inputs_of: Callable[[EvalState], Snapshot]) -> None:
-    """Fold the commit of the state into an eval: its files, then its folder, then its inputs, then its series.
-
-    ``inputs_of``: returns what scores its outputs, without these; called once the files are updated. If ``outputs``
-    of the built manifest is ``auto``, the versions of an output are followed until there is an iteration in a folder.
-    """
-    entry, folder_before, inputs_before = state.entry, state.active, state.inputs
-    state.update_files()
-    folder = next((name for name in state.folders if state.has_files(name)), None)  # listed by precedence
-    state.active = folder_before if folder is None else folder
-    moved = state.active != folder_before
-    if moved:
-        state.newest_run = None
-        if folder_before is not None:
-            state.renamed_from.append(basename(folder_before))
-    state.inputs = inputs_of(state)
-    state.kind = state.kind_by(state.inputs)
-    state.inputs_changed = differences(inputs_before, state.inputs) != ()
-    state.was_scorable = state.was_scorable or (state.scorable and bool(state.files))
-    had_iterations = bool(state.iterations.units)
-    if not is_path(entry.outputs):
-        # In another folder, or with another kind, other files are outputs, so that every iteration is examined again.
-        kind_changed = state.kind != state.kind_by(inputs_before)
-        _fold_iterations(state, everything=moved or kind_changed)
-    if is_path(entry.outputs) or (entry.outputs == "auto" and not state.iterations.units):
-        _fold_overwritten(state)
-    elif len(versions := state.overwritten.snapshots) > 1 and not had_iterations:
-        message = f"{len(versions):,} versions of an overwritten output are shown no more: an iteration is in a folder."
-        fix = "Put each version into a folder of its own, or remove the folder and go on to overwrite the output."
-        state.report(Problem.of_type("versions_hidden", message, fix, versions[-1].outputs[0].path))
-
-
-def _fold_iterations(state: EvalState, *, everything: bool) -> None:
-    """Fold one commit into the series of iterations. ``everything``: whether all folders count as touched."""
-    series = state.iterations
-    roles = ("output", "recorded", "run")
-    places = (place for place in state.changes.values() if place.role in roles and place.folder == state.active)
-    names = {place.iteration for place in places} - {""}
-    if everything:
-        names |= {*series.units, *state.names_on_file()}
-    if not names and not series.units:
-        return
-    in_order = sorted(names, key=lambda name: (iteration_number(name) or 0, natural_order(name), name))
-    files_by_name = {name: state.committed_files(name) for name in in_order}
-    # Only a run writes eval-results.json, so without an output it is a run that failed. Other records may lie anywhere.
-    touched = [
-        name
-        for name, files in files_by_name.items()
-        if files.outputs or (files.recorded and basename(files.recorded.path) == RECORDED)
-    ]
-    gone = [
-        name for name in files_by_name if name not in touched and name in series.units and series.units[name].present
-    ]
-    # An iteration whose folder was renamed but kept its number and its output goes on under its new name.
-    for new in [name for name in touched if name not in series.units]:
-        number, outputs = iteration_number(new), files_by_name[new].outputs
-        for old in gone:
-            last = series.last_snapshot(old)
-            if series.units[old].number == number and last and same_files(last.outputs, outputs):
-                series.waiting.pop(old, None)
-                series.units = {new if name == old else name: unit for name, unit in series.units.items()}
-                gone.remove(old)
-                break
-    for name in gone:
-        series.mark_present(name, False)
-    for name in touched:
-        if name not in series.units:
-            series.units[name] = _new_unit(state, name)
-    newest = series.newest_scored()
-    untouched = [*series.waiting] if state.scorable else []
-    if newest is not None and (state.inputs_changed or series.snapshots[-1].deleted):
-        untouched.append(newest)
-    for name in untouched:
-        if name not in files_by_name:
-            files_by_name[name] = state.committed_files(name)
-    _start_snapshots(state, series, touched, files_by_name)
-
-
-def _fold_overwritten(state: EvalState) -> None:
-    """Fold one commit into the series of versions. The same content at another path is not a new version."""
-    files = state.version_outputs()
-    draft = state.draft("", files)
-    outputs = draft.outputs
-    if not all(map(state.belongs, outputs)):
-        outputs = state.output  # the version belongs to another eval, and this eval is unchanged
-    series, settings = state.overwritten, state.inputs.settings
-    number = len(series.units)
-    drafts: dict[str, Snapshot] = {}
-    if not outputs and number:
-        series.mark_present(str(number), False)
-    elif outputs and not (
-        same_files(state.output, outputs) and answerers_of(state.output, settings) == answerers_of(outputs, settings)
-    ):
-        # The versions that waited for a ground truth are overwritten now.
-        series.waiting.clear()
-        for run in (*((earlier,) for earlier in earlier_runs(state, files)), files):
-            number += 1
-            series.units[str(number)] = SeriesIteration(number, f"{number:04d}")
-            drafts[str(number)] = replace(state.draft("", run), label=f"iteration-{number:03d}")
-    state.output = outputs
-    entry = state.entry
-    is_folder = any(is_in_output(entry, blob.path.removeprefix(f"{state.active}/")) for blob in outputs[:1])
-    folder = normal(f"{state.active or ''}/{entry.outputs}") if is_folder else ""
-    folder = folder or (outputs[0].path.rpartition("/")[0] if outputs else "")
-    recorded = state.record_beside(outputs, folder, in_own_folder=is_folder)
-    draft = replace(draft, label=f"iteration-{number:03d}", recorded=recorded)
-    _start_snapshots(state, series, [*drafts], {**drafts, str(number): draft})
-
-
-def _new_unit(state: EvalState, name: str) -> SeriesIteration:
-    """Make a new iteration, with a slug that is unique in the series on every file system.
-
-    A run has the number in its name, otherwise its position among all runs so far.
-    """
-    if runs_of(state.entry) is not None:
-        stated = iteration_number(name.rpartition("/")[2])
-        position = len(state.iterations.units) + 1
-        if stated is None:
-            words = re.sub(NOT_IN_A_SLUG, "-", name.lower())[:LONGEST_SLUG].strip("-.")
-            return state.iterations.new_iteration(position, f"{position:04d}-{words}".rstrip("-"))
-        return state.iterations.new_iteration(stated, f"{stated:04d}")
-    number = iteration_number(name) or 0
-    slug = f"{number:04d}"
-    if slug in state.iterations.slugs:
-        path = f"{state.active}/{RESULTS}/{name}"
-        message = f"{name!r} has the number of another iteration, {number}; both are kept."
-        state.report(Problem.of_type("same_number", message, "Give each iteration a number of its own.", path))
-        slug = f"{slug}-{name.lower()}"
-    return state.iterations.new_iteration(number, slug)
-
-
-def _start_snapshots(
-    state: EvalState, series: SeriesState, touched: Sequence[str], files_by_name: Mapping[str, Snapshot]
-) -> None:
-    """Start snapshots of new and changed iterations, and of the newest iteration if its inputs changed.
-
-    One that is there again after it was deleted is new, unless the last snapshot is of the last of those that came
-    back: then all are as they were. The newest one that is left is new if those after it were deleted: the last
-    snapshot is of the output that counts now.
-
-    Of an iteration with the same outputs, the files beside them are updated. ``touched``: the iterations that the
-    commit touched and left in place; ``files_by_name``: the files of these, of waiting iterations, and of the
-    newest iteration if inputs changed. If a ground truth is needed and missing, nothing is started, and the touched
-    iterations wait for it.
-    """
-    returned = [name for name in touched if not series.units[name].present]
-    for name in returned:
-        series.mark_present(name, True)
-    if not state.scorable:
-        series.waiting |= dict.fromkeys(touched, True)
-        return
-    previous = series.snapshots[-1] if series.snapshots else None
-    last_back = series.last_snapshot(returned[-1]) if returned else None
-    if last_back and last_back is previous and same_files(last_back.outputs, files_by_name[returned[-1]].outputs):
-        returned = []
-    candidates = dict.fromkeys((*touched, *series.waiting))
-    series.waiting.clear()
-    started = []
-    for name in candidates:
-        iteration = series.units[name]
-        if not iteration.present or name not in files_by_name:
-            continue
-        draft, last = files_by_name[name], series.last_snapshot(name)
-        outputs, settings = draft.outputs, state.inputs.settings
-        is_same = last is not None and same_files(last.outputs, outputs) and (name not in returned or last is previous)
-        if last is not None and is_same and answerers_of(last.outputs, settings) == answerers_of(outputs, settings):
-            # The current files beside its output; another path alone does not change it.
-            if not same_file(last.recorded, draft.recorded):
-                last = with_origin(state, last, draft)
-            if not same_files(last.runs, draft.runs):
-                last = replace(last, runs=draft.runs)
-            series.snapshots[iteration.points[-1]] = last
-            continue
-        cause = cause_since(last or previous, draft, waited=name not in touched)
-        started.append((name, _new_snapshot(state, iteration, ("outputs", *cause), draft)))
-    for name, snapshot in in_series_order(started):
-        series.append(name, snapshot)
-    newest = series.newest_scored()
-    if newest is None or newest not in files_by_name or newest in dict(started):
-        return
-    # Older iterations keep their scores: only the newest is scored again with other inputs.
-    draft, is_left = files_by_name[newest], series.snapshots[-1].deleted
-    changed = cause_since(series.last_snapshot(newest), draft) if is_left or state.inputs_changed else ()
-    if cause := ("outputs", *changed) if is_left else changed:
-        series.append(newest, _new_snapshot(state, series.units[newest], cause, draft))
-
-
-def _new_snapshot(state: EvalState, iteration: SeriesIteration, cause: tuple[Cause, ...], draft: Snapshot) -> Snapshot:
-    """Make a snapshot of an iteration. Every snapshot but its first has the commit's id in the slug."""
-    slug = f"{iteration.slug}-{state.commit.sha[:_SHORT]}" if iteration.points else iteration.slug
-    return with_origin(state, replace(draft, iteration=iteration.number, slug=slug, cause=cause), draft)
