@@ -1,4 +1,6 @@
-"""What became of an eval between two of its points: the one answer that pages, commands, files and feeds give.
+"""The points of an eval, and what became of it between two of them: the one answer that all pages and commands give.
+
+A point has the scores of an output by both clocks, and the change since the point before.
 
 A change covers what both points have: if their documents differ, it is *bridged* (computed over the common ones), or
 *refused* if they have none in common. It is judged with the noise of the outputs that were made again up to the later
@@ -9,18 +11,22 @@ eval is found by the same comparison.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import Compared, comparable_since, shapley_parts, subsets, value_in_common
+from sitegen.analysis.deltas import Compared, as_asked, comparable_since, shapley_parts, subsets, value_in_common
+from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.flips import different_outputs, flips
+from sitegen.analysis.noise.repeats import noise_so_far
+from sitegen.analysis.noise.samples import interval_of
+from sitegen.analysis.series import first_points_with_output
 from sitegen.model.changes import Change, DeltaParts, MetricDelta
-from sitegen.model.metrics import MetricSpec
-from sitegen.model.outcomes import Flips
+from sitegen.model.metrics import Counts, Metric, MetricSpec
+from sitegen.model.outcomes import CellMap, Flips
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import Point, Series
+from sitegen.model.series import Derived, Point, Series
 from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import regraded
 from sitegen.scoring.kinds import scorer
@@ -28,6 +34,70 @@ from sitegen.scoring.usage import TOTALS, USAGE
 
 ScorecardOf: TypeAlias = Callable[[Snapshot], Scorecard]
 """Returns the scorecard of each of the ``mixtures`` of two points."""
+
+
+def points(
+    edits: OutputEdits,
+    specs: Sequence[MetricSpec],
+    scorecard_of: ScorecardOf,
+    cells: CellMap,
+    known: Sequence[Derived] = (),
+) -> tuple[Point, ...]:
+    """Compute all points, oldest first.
+
+    ``scorecard_of``: scores a snapshot, a repeated run, or a mixture of two; ``known``: the derived values of the
+    first points.
+    """
+    snapshots = edits.snapshots
+    if not snapshots:
+        return ()
+    kind = scorecard_of(snapshots[0]).kind
+    earliest = first_points_with_output(snapshots, kind)
+    scored = [
+        Point(
+            snapshot=snapshot,
+            scorecard=card,
+            edits=edits.since_previous[index],
+            beside=edits.beside[index],
+            stale=edits.stale[index],
+            first_with_output=earliest[index],
+        )
+        for index, (snapshot, card) in enumerate(zip(snapshots, as_asked(snapshots, scorecard_of), strict=True))
+    ]
+    # Of each the point that has its output first, before it was scored again.
+    as_made: Iterable[Point] = accumulate(scored, lambda first, at: at if "outputs" in at.snapshot.cause else first)
+    under_newest_rules = [
+        point.scorecard if newest is point.snapshot else scorecard_of(newest)
+        for point in scored
+        for newest in (point.snapshot.under_rules_of(snapshots[-1]),)
+    ]
+    noises = noise_so_far((point, [scorecard_of(run) for run in point.snapshot.repeated_runs]) for point in scored)
+    here = [replace(point, noise=noise) for point, noise in zip(scored, noises, strict=True)]
+    outputs, derived = different_outputs(scored), [*known]
+    for index in range(len(known), len(here)):
+        moved = None
+        if index:
+            flipped = flips(cells, index - 1, index, outputs)
+            moved = change_between(here[index - 1], here[index], flipped, headline=specs[0], scorecard_of=scorecard_of)
+        derived.append((moved, interval_of(here[index].scorecard), here[index].noise))
+    return tuple(
+        replace(point, now=_if_in_truth(made.scorecard, now), change=moved, interval=interval, noise=noise)
+        for point, made, now, (moved, interval, noise) in zip(scored, as_made, under_newest_rules, derived, strict=True)
+    )
+
+
+def _if_in_truth(then: Scorecard, now: Scorecard) -> Scorecard:
+    """Return the scores of an output by the newest ground truth and rules; undefined if these have none of its cases.
+
+    Otherwise an output of documents that nobody asks for any more would seem to have got all of today's wrong.
+    """
+    if now is then or then.status != "scored" or not then.documents:
+        return now
+    if Compared(then, now).overlap.verdict != "refused":
+        return now
+    undefined = dict(scorer(now.kind).metrics_for(()))
+    metrics = tuple(Metric(name, undefined.get(name, value)) for name, value in now.metrics)
+    return replace(now, counts=Counts(), metrics=metrics, documents=(), fields=(), findings=(), variants=())
 
 
 def change(series: Series, before: int, after: int, scorecard_of: ScorecardOf | None = None) -> Change:

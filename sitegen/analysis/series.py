@@ -1,33 +1,23 @@
-"""Builds the points of an eval from scorecards.
-
-Points have copies, deltas, flips and intervals by both clocks; a series has the values of its newest points.
-"""
+"""What is told of the points of an eval one by one: their summaries, their problems, and which have the same output."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate, chain, repeat
+from collections.abc import Iterable, Sequence
+from itertools import chain, repeat
 
 from msgspec.structs import replace
 
 from sitegen.analysis.cells import cells_of
-from sitegen.analysis.change import change_between
-from sitegen.analysis.deltas import Compared, as_asked
-from sitegen.analysis.edits import OutputEdits
-from sitegen.analysis.flips import different_outputs, flips
-from sitegen.analysis.noise.repeats import noise_so_far
-from sitegen.analysis.noise.samples import interval_of
 from sitegen.config.models import MAPPINGS
 from sitegen.model.changes import Noise
-from sitegen.model.metrics import Counts, Metric, MetricSpec, traits_of
-from sitegen.model.outcomes import CellMap
+from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result, Scorecard
-from sitegen.model.series import HEADLINES, Derived, EvalInfo, Headline, Point, Series
+from sitegen.model.series import HEADLINES, EvalInfo, Headline, Point, Series
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.scoring.answerers import answerers_of
-from sitegen.scoring.kinds import in_order_of, nouns_of, scorer
+from sitegen.scoring.kinds import in_order_of, nouns_of
 from sitegen.stats.counts import error_numbers
 
 
@@ -103,84 +93,6 @@ def mixes_percentages(values: Iterable[float | None]) -> bool:
 
 def _bare(problem: Problem) -> Problem:
     return replace(problem, commit=None, values=0, paste="")
-
-
-def points(
-    edits: OutputEdits,
-    specs: Sequence[MetricSpec],
-    scorecard_of: Callable[[Snapshot], Scorecard],
-    cells: CellMap,
-    known: Sequence[Derived] = (),
-) -> tuple[Point, ...]:
-    """Compute all points, oldest first.
-
-    ``scorecard_of``: scores a snapshot, a repeated run, or a mixture of two; ``known``: the derived values of the
-    first points.
-    """
-    snapshots = edits.snapshots
-    if not snapshots:
-        return ()
-    kind = scorecard_of(snapshots[0]).kind
-    earliest = first_points_with_output(snapshots, kind)
-    scored = [
-        Point(
-            snapshot=snapshot,
-            scorecard=card,
-            edits=edits.since_previous[index],
-            beside=edits.beside[index],
-            stale=edits.stale[index],
-            first_with_output=earliest[index],
-        )
-        for index, (snapshot, card) in enumerate(zip(snapshots, as_asked(snapshots, scorecard_of), strict=True))
-    ]
-    # Of each the point that has its output first, before it was scored again.
-    as_made: Iterable[Point] = accumulate(scored, lambda first, at: at if "outputs" in at.snapshot.cause else first)
-    under_newest_rules = [
-        point.scorecard if newest is point.snapshot else scorecard_of(newest)
-        for point in scored
-        for newest in (point.snapshot.under_rules_of(snapshots[-1]),)
-    ]
-    derived = (*known, *_derived(specs, scored, scorecard_of, cells, len(known)))
-    return tuple(
-        replace(point, now=_if_in_truth(made.scorecard, now), change=change, interval=interval, noise=noise)
-        for point, made, now, (change, interval, noise) in zip(
-            scored, as_made, under_newest_rules, derived, strict=True
-        )
-    )
-
-
-def _if_in_truth(then: Scorecard, now: Scorecard) -> Scorecard:
-    """Return the scores of an output by the newest ground truth and rules; undefined if these have none of its cases.
-
-    Otherwise an output of documents that nobody asks for any more would seem to have got all of today's wrong.
-    """
-    if now is then or then.status != "scored" or not then.documents:
-        return now
-    if Compared(then, now).overlap.verdict != "refused":
-        return now
-    undefined = dict(scorer(now.kind).metrics_for(()))
-    metrics = tuple(Metric(name, undefined.get(name, value)) for name, value in now.metrics)
-    return replace(now, counts=Counts(), metrics=metrics, documents=(), fields=(), findings=(), variants=())
-
-
-def _derived(
-    specs: Sequence[MetricSpec],
-    scored: Sequence[Point],
-    scorecard_of: Callable[[Snapshot], Scorecard],
-    cells: CellMap,
-    first: int,
-) -> Iterator[Derived]:
-    """Yield the derived values of a point and all later ones."""
-    pairs = [(index - 1, index) for index in range(max(1, first), len(scored))]
-    noises = noise_so_far((point, [scorecard_of(run) for run in point.snapshot.repeated_runs]) for point in scored)
-    here = [replace(point, noise=noise) for point, noise in zip(scored, noises, strict=True)]
-    if not first:
-        yield None, interval_of(here[0].scorecard), here[0].noise
-    outputs = different_outputs(scored)
-    for before, at in pairs:
-        flipped = flips(cells, before, at, outputs)
-        change = change_between(here[before], here[at], flipped, headline=specs[0], scorecard_of=scorecard_of)
-        yield change, interval_of(here[at].scorecard), here[at].noise
 
 
 def series_of(

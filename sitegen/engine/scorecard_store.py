@@ -13,9 +13,9 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.change import points
 from sitegen.analysis.deltas import as_asked, mixtures
 from sitegen.analysis.edits import OutputEdits
-from sitegen.analysis.series import points
 from sitegen.config.findings import ANSWERED_IN
 from sitegen.data_files.reading import installed_for
 from sitegen.engine.cached_kinds import (
