@@ -32,7 +32,7 @@ from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Cell, CellMap
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result, Scorecard
-from sitegen.model.series import Point, Series
+from sitegen.model.series import Series
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links
 from sitegen.pages.compare import answers_data, compare_data, compare_page
@@ -99,8 +99,7 @@ class _EvalPages:
         self._task = task
         self._info = info = task.info
         self._history = task.history
-        by_report = task.record.by_report
-        self._keys, self._derived = [*by_report], [*by_report.values()]
+        self._keys = [*task.record.by_report]
         self._renderer = task.context.renderer()
         self._writer = Writer(task.context.out, owner(info.id), task.pages, task.context.foreign)
         self._cache = TaskCache(task.cached)
@@ -109,6 +108,9 @@ class _EvalPages:
         self._edits = task.output_edits
         self._edits_by_variant = edits_by_variant(self._edits.edits, task.moved)
         self._cells = self._cards.cells()
+        series = self._cards.series(info, self._edits, self._cells, [*task.record.by_report.values()])
+        self._series = replace(series, baselines=task.baselines)
+        self._as_scored_then = tuple([replace(point, now=None) for point in series.points])
         self._notes = task.read_notes.value
         self._sources = task.sources
         self._pictures: dict[str, tuple[PagePicture, ...]] = {}
@@ -330,15 +332,6 @@ class _EvalPages:
         points = self._as_scored_then[: index + 1]
         specs = specs_with_usage(self._specs, [point.scorecard for point in points[-2:]])
         return replace(self._series, specs=specs, points=points)
-
-    @cached_property
-    def _as_scored_then(self) -> tuple[Point, ...]:
-        return tuple([replace(point, now=None) for point in self._series.points])
-
-    @cached_property
-    def _series(self) -> Series:
-        series = self._cards.series(self._info, self._edits, self._cells, self._derived)
-        return replace(series, baselines=self._task.baselines)
 
     @cached_property
     def _ever_wrong(self) -> CellMap:

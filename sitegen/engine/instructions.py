@@ -80,6 +80,8 @@ class _InstructionWork:
         self._task = task
         self._history = task.history
         self._edits = task.history.edits
+        self._with_earlier = [self._edits[max(0, index - 1) : index + 1] for index in range(len(self._edits))]
+        """Each edit, after the one before it. Its page gets no others of the file."""
         self._repository = task.context.open()
         self._writer = Writer(task.context.out, owner(task.history.path), task.pages, task.context.foreign)
         self._renderer = task.context.renderer()
@@ -99,12 +101,11 @@ class _InstructionWork:
         for index, patch in self._patches(whole):
             page = EditView(
                 path=self._history.path,
-                edits=self._up_to(index),
+                edits=self._with_earlier[index],
                 index=index,
                 patch=draw_edit(self._edits[index], read_patch(patch)),
                 effects=effect_rows(self._task.effects[index]),
-                before=sizes[index - 1] if index else None,
-                after=sizes[index],
+                sizes=(sizes[index - 1] if index else None, sizes[index]),
                 thickens=self._thick[index],
             ).page
             self._writer.write(page.path, self._renderer.render(page), self._keys[index])
@@ -151,10 +152,6 @@ class _InstructionWork:
         )
         return zip(sides, sides, strict=True)
 
-    def _up_to(self, index: int) -> tuple[Edit, ...]:
-        """Return an edit, after the one before it. The page of the edit gets no others of the file."""
-        return self._edits[max(0, index - 1) : index + 1]
-
     def _page_key(self, index: int) -> str:
         """Return the digest of everything on the page of an edit: the edit, the edit before, effects, templates."""
         is_short = index < self._task.short
@@ -164,7 +161,7 @@ class _InstructionWork:
             templates=self._task.context.templates,
             largest_file=self._task.context.limits.max_blob_bytes,
             path=self._history.path,
-            edit_and_the_one_before=self._up_to(index),
+            edit_and_the_one_before=self._with_earlier[index],
             index=index,
             is_short=is_short,
             effects=() if is_short else self._task.effects[index],

@@ -186,7 +186,7 @@ class SiteWriter:
     def _edits_by_commit(self) -> Iterator[EditEffects]:
         """Yield the commits with edits, newest first."""
         for position, edits in reversed(edits_by_commit(self._timeline.instructions).items()):
-            yield EditEffects(edits[0].edit.commit, edits, self._instructions.effects.effects_of(position))
+            yield EditEffects(edits, self._instructions.effects.effects_of(position))
 
     def _patches(self, edits: Sequence[Edit]) -> list[bytes]:
         """Read the patches of edits; nothing if this clone lacks a content."""

@@ -94,7 +94,9 @@ def _fold_iterations(state: EvalState, *, everything: bool) -> None:
     places = (place for place in state.changes.values() if place.role in roles and place.folder == state.active)
     names = {place.iteration for place in places} - {""}
     if everything:
-        names |= {*series.units, *_names_on_file(state)}
+        runs, results = runs_of(state.entry), state.files.folder(f"{state.active}/{RESULTS}")
+        numbered = [name for name in (*results.folders, *results.files) if iteration_number(name) is not None]
+        names |= {*series.units, *(runs.names(state.active or "", state.files) if runs else numbered)}
     if not names and not series.units:
         return
     in_order = sorted(names, key=lambda name: (iteration_number(name) or 0, natural_order(name), name))
@@ -162,15 +164,6 @@ def _fold_overwritten(state: EvalState) -> None:
     recorded = _record_beside(state, outputs, folder, in_own_folder=is_folder)
     draft = replace(draft, label=f"iteration-{number:03d}", recorded=recorded)
     _start_snapshots(state, series, [*drafts], {**drafts, str(number): draft})
-
-
-def _names_on_file(state: EvalState) -> set[str]:
-    """Return the names of all iterations that the eval has after the commit."""
-    runs = runs_of(state.entry)
-    if runs is not None:
-        return set(runs.names(state.active or "", state.files))
-    results = state.files.folder(f"{state.active}/{RESULTS}")
-    return {name for name in (*results.folders, *results.files) if iteration_number(name) is not None}
 
 
 def _version_outputs(state: EvalState) -> tuple[Blob, ...]:
@@ -255,7 +248,7 @@ def _new_unit(state: EvalState, name: str) -> SeriesIteration:
         return state.iterations.new_iteration(stated, f"{stated:04d}")
     number = iteration_number(name) or 0
     slug = f"{number:04d}"
-    if slug in state.iterations.slugs:
+    if slug in {unit.slug for unit in state.iterations.units.values()}:
         path = f"{state.active}/{RESULTS}/{name}"
         message = f"{name!r} has the number of another iteration, {number}; both are kept."
         state.report(Problem.of_type("same_number", message, "Give each iteration a number of its own.", path))

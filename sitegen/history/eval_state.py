@@ -51,7 +51,6 @@ class SeriesState(Struct):
     """Iterations by folder name, or versions by number, in the order of their last snapshots."""
     waiting: dict[str, bool] = field(default_factory=dict)
     """Names of iterations that were added or changed while there was no ground truth."""
-    slugs: set[str] = field(default_factory=set)
 
     def mark_present(self, name: str, present: bool) -> None:
         """Mark an iteration and all its snapshots as present or as deleted."""
@@ -79,10 +78,12 @@ class SeriesState(Struct):
 
     def new_iteration(self, number: int, slug: str) -> SeriesIteration:
         """Make an iteration that is not listed yet, with a slug that is unique in the series."""
-        unique, copy = slug, 2
-        while unique in self.slugs:
-            unique, copy = f"{slug}-{copy}", copy + 1
-        self.slugs.add(unique)
+        taken = {iteration.slug for iteration in self.units.values()}
+        unique = slug
+        copy = 2
+        while unique in taken:
+            unique = f"{slug}-{copy}"
+            copy += 1
         return SeriesIteration(number, unique)
 
 

@@ -59,9 +59,8 @@ class EditView(Frozen):
     """Which of the edits of the file it is."""
     patch: RenderedPatch
     effects: tuple[EffectRow, ...]
-    before: TextStats | None = None
-    """Size of the file before the edit; None if unknown, and not shown."""
-    after: TextStats | None = None
+    sizes: tuple[TextStats | None, TextStats | None] = (None, None)
+    """The size of the file before and after the edit; None if unknown, and not shown."""
     thickens: bool = False
     """Whether the edit changes an agent's definition although instructions have separate files."""
 
@@ -93,7 +92,7 @@ class EditView(Frozen):
     @property
     def size(self) -> tuple[tuple[str, int | None, int | None], ...]:
         """Units with their numbers before and after the edit; both are the same if only one is known."""
-        old, new = self.before or TextStats(), self.after or TextStats()
+        old, new = (stats or TextStats() for stats in self.sizes)
         sizes = (("lines", old.lines, new.lines), ("words", old.words, new.words))
         return tuple(
             (unit, after if before is None else before, before if after is None else after)
@@ -104,9 +103,9 @@ class EditView(Frozen):
     @property
     def versions(self) -> tuple[str, ...]:
         """The versions that the file states before and after the edit, by the patch or else by the text."""
-        counts = self.patch.counts
-        old = counts.version_before or (self.before.version if self.before else None)
-        new = counts.version_after or (self.after.version if self.after else None)
+        counts, (before, after) = self.patch.counts, self.sizes
+        old = counts.version_before or (before.version if before else None)
+        new = counts.version_after or (after.version if after else None)
         return tuple(dict.fromkeys(filter(None, (old, new))))
 
 

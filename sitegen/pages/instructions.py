@@ -89,10 +89,14 @@ def edits_by_commit(files: Iterable[InstructionHistory]) -> dict[int, tuple[File
 class EditEffects(Frozen):
     """The instruction edits of one commit, with their effect on each eval."""
 
-    commit: Commit
     edits: tuple[FileEdit, ...]
     """The edits by path; at least one."""
     effects: tuple[Effect, ...]
+
+    @property
+    def commit(self) -> Commit:
+        """Their commit."""
+        return self.edits[0].edit.commit
 
     @property
     def shifted(self) -> dict[str, Effect]:

@@ -21,8 +21,7 @@ def pages() -> list[Page]:
             index=index,
             patch=draw_edit(sample.FILE.edits[index], sample.patch_of(texts[index], texts[index + 1])),
             effects=effect_rows((sample.MANY_EFFECTS, sample.EFFECTS, ())[index]),
-            before=text_stats(texts[index].encode()) if index else None,
-            after=text_stats(texts[index + 1].encode()),
+            sizes=(text_stats(texts[index].encode()) if index else None, text_stats(texts[index + 1].encode())),
         ).page
         for index in range(3)
     ]

@@ -75,7 +75,7 @@ def pages() -> tuple[Page, ...]:
     """One page of every sort, or several where they differ in more than their data."""
     series, every, head = sample.series(), _evals(), sample.commit(120)
     latest = tuple(
-        EditEffects(edit.commit, (FileEdit(edit, edit.path),), sample.effects(series, edit.commit.position // 2))
+        EditEffects((FileEdit(edit, edit.path),), sample.effects(series, edit.commit.position // 2))
         for edit in map(sample.edit, (115, 105, 95, 1))
     )
     fallen = _fallen(_falls())

@@ -55,7 +55,7 @@ def facts(counts: PatchCounts, before: TextStats | None, after: TextStats | None
     """What stands below the subject of an edit, after its number."""
     drawn = draw_edit(sample.FILE.edits[1], sample.patch_of(sample.V1, sample.V2))
     patch, edits = replace(drawn, counts=counts), sample.FILE.edits[:2]
-    page = EditView(path=sample.PATH, edits=edits, index=1, patch=patch, effects=(), before=before, after=after).page
+    page = EditView(path=sample.PATH, edits=edits, index=1, patch=patch, effects=(), sizes=(before, after)).page
     assert isinstance(page.view, EditView)
     html = renderer_of(sample.SITE).render(page).decode().partition("edit 2 of the file</span>")[2].partition("</p>")[0]
     return " ".join(Markup(html.replace("</span>\n<span>", ", ").replace("</span><span>", ", ")).striptags().split())

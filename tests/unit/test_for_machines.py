@@ -309,7 +309,7 @@ def test_the_summary_never_has_more_lines_than_a_reader_has_patience():
         summary(f"e{n}", 0.9, 0.5, **focus, suspects=suspects, steps=(step(1, 0.9, 0.5, "open"),)) for n in range(70)
     ]
     edit = Edit(commit=commit(3), path="CLAUDE.md", status="modified", old=None, new=None)
-    latest = (EditEffects(commit(3), (FileEdit(edit, "CLAUDE.md"),) * 20, ()),) * 6
+    latest = (EditEffects((FileEdit(edit, "CLAUDE.md"),) * 20, ()),) * 6
     found = lines(*many, *(summary(f"n{n}") for n in range(70)), latest=latest)
     assert len(found) <= LINES
     assert max(map(len, found)) < 400
@@ -329,7 +329,7 @@ def test_what_a_project_says_is_quoted_in_the_summary_and_cannot_pose_as_ours():
         steps=(step(1, 0.9, 0.5, "open", subject=NASTY),),
     )
     edit = Edit(commit=commit(3, NASTY), path=NASTY, status="modified", old=None, new=None)
-    latest = (EditEffects(edit.commit, (FileEdit(edit, NASTY),), ()),)
+    latest = (EditEffects((FileEdit(edit, NASTY),), ()),)
     found = lines(till, latest=latest, site=replace(SITE, title=NASTY))
     assert [line for line in found if line.startswith("# ")] == found[:1]
     for line in found[1:]:

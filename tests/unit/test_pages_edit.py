@@ -38,9 +38,7 @@ def edit_page(
     after: TextStats | None = None,
 ) -> Page:
     effects, edits = effect_rows(of_evals), file.edits[max(0, index - 1) : index + 1]
-    return EditView(
-        path=file.path, edits=edits, index=index, patch=patch, effects=effects, before=before, after=after
-    ).page
+    return EditView(path=file.path, edits=edits, index=index, patch=patch, effects=effects, sizes=(before, after)).page
 
 
 def written_with(*of_evals: Effect) -> str:

@@ -113,7 +113,7 @@ def _edit(position: int, *flips: Flips) -> EditEffects:
         for name, each in zip("ef", flips, strict=False)
     )
     edit = sample.edit(position)
-    return EditEffects(edit.commit, (FileEdit(edit, edit.path),), effects)
+    return EditEffects((FileEdit(edit, edit.path),), effects)
 
 
 def test_of_many_fields_those_that_moved_most_are_shown_and_of_many_edits_the_newest():

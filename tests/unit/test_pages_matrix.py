@@ -27,7 +27,7 @@ def edited(position: int, *effects: Effect, paths: tuple[str, ...] = ("a.md",)) 
     commit = Commit(f"{position:040x}", position, "Ann", committed_at=at, subject=f"Edit {position} <b>")
     modified = partial(Edit, commit=commit, status="modified", old=None)
     edits = [FileEdit(modified(path=path, new=Blob(path, "0" * 40)), path) for path in paths]
-    return EditEffects(commit, tuple(edits), effects)
+    return EditEffects(tuple(edits), effects)
 
 
 def html_of(*edits: EditEffects) -> str:

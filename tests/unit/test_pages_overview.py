@@ -153,7 +153,7 @@ def test_no_latest_edit_is_credited_with_an_output_that_another_edit_may_have_ma
     certain = replace(sample.effects(series, 5)[0], specs=series.specs)
     shown = []
     for effect in (certain, replace(certain, window=certain.window._replace(or_edit=sample.edit(2).commit))):
-        latest = (EditEffects(edit.commit, (FileEdit(edit, "a.md"),), (effect,)),)
+        latest = (EditEffects((FileEdit(edit, "a.md"),), (effect,)),)
         summary = replace(_summary("a", 0.5, 0.6), windows=(effect.window._replace(edit=3),))
         history = InstructionHistory("a.md", (edit,))
         page = sample.overview_page((summary,), HEAD, COUNTS, latest, instructions=(history,))
@@ -200,7 +200,7 @@ def test_instructions_without_evals_are_summed_up_by_file_and_by_author():
 
 def test_the_first_page_without_evals_shows_the_instructions_and_how_long_the_latest_edits_are():
     record = replace(_record("prompts/a.md", 1, 2), counts=(PatchCounts(7, 4), PatchCounts(5, 2)))
-    latest = tuple(EditEffects(edit.commit, (FileEdit(edit, edit.path),), ()) for edit in record.history.edits)
+    latest = tuple(EditEffects((FileEdit(edit, edit.path),), ()) for edit in record.history.edits)
     page = sample.overview_page((), HEAD, COUNTS, latest, files=(record,))
     html = renderer_of(sample.SITE).render(page).decode()
     assert [html.count(shown) for shown in ("+5", "−2", "+7", "−4")] == [1, 1, 1, 1]

@@ -72,7 +72,7 @@ def test_no_edit_is_credited_with_a_change_if_it_is_open_which_one_the_output_wa
     assert list(in_doubt.verdicts(5, "a.md")) == []
     (row,) = effect_rows(in_doubt.effects_of(5))
     assert (row.grade, row.doubt) == ("better", f"by this edit or {commit(1).short}")
-    of_edit = EditEffects(commit(5), (FileEdit(edit(5), "a.md"),), in_doubt.effects_of(5))
+    of_edit = EditEffects((FileEdit(edit(5), "a.md"),), in_doubt.effects_of(5))
     assert [(one.shift, toward_better(one)) for one in of_edit.effects] == [(0.5, 0.0)]
     page = instructions_page([FileRecord(history=sample.FILE, counts=(None,) * 3, grades=())], [of_edit], ())
     assert f"+0.500 <small>better</small><small>by this edit or {commit(1).short}</small></a>" in written(
