@@ -143,10 +143,8 @@ class _EvalPages:
             writer.write(rows.path, rows.content)
         writer.write(trend.path, self._renderer.render(trend))
         for index in range(short):
-            path, key = (
-                links.report(info.id, series.points[index].snapshot.slug),
-                digest_of_inputs("eval", "short report", report=keys[index]),
-            )
+            path = links.report(info.id, series.points[index].snapshot.slug)
+            key = digest_of_inputs("eval", "short report", report=keys[index])
             if not writer.is_fresh(path, key):
                 writer.write(path, self._renderer.render(short_report(self._until(index))), key)
         self._write_fields(series, notes)
@@ -160,9 +158,8 @@ class _EvalPages:
         for attribute, cells in self._cells.by_attribute.items():
             beside = tuple(one for one in notes if one.note.field and attribute in one.attributes)
             end = last_change(cells)
-            report = self._keys[end]
             path = links.field(self._info.id, attribute)
-            key = digest_of_inputs("eval", "field", report=report, cells=cells, notes=beside)
+            key = digest_of_inputs("eval", "field", report=self._keys[end], cells=cells, notes=beside)
             if not self._writer.is_fresh(path, key):
                 blame = blame or Blame(series.cells, self._history.snapshots, self._cards.result)
                 page = field_page(self._until(end), blame, attribute, cells, beside)

@@ -66,9 +66,8 @@ class SeriesState(Struct):
 
     def newest_scored(self) -> str | None:
         """Return the name of the last iteration that is present and was scored."""
-        return next(
-            (name for name, iteration in reversed(self.units.items()) if iteration.present and iteration.points), None
-        )
+        newest_first = reversed(self.units.items())
+        return next((name for name, unit in newest_first if unit.present and unit.points), None)
 
     def append(self, name: str, snapshot: Snapshot) -> None:
         """Append a snapshot of an iteration. Iterations are in the order of their last snapshots."""
