@@ -97,16 +97,15 @@ class GitRepo:
         for files in changes:
             self._when += DAY
             person = b"Ann <someone@example.org> %d +0000\n" % self._when
-            stream += [b"commit refs/heads/main\nauthor ", person, b"committer ", person, _data(b"Change")]
+            stream += [b"commit refs/heads/main\nmark :1\nauthor ", person, b"committer ", person, _data(b"Change")]
             if before:
                 stream.append(b"from %s\n" % before.encode())
             before = ""
             stream += [_operation(path, content) for path, content in files.items()]
-            stream.append(b"\n")
-        before = self.git("rev-parse", "--verify", "-q", "refs/heads/main", check=False)
-        self.git("fast-import", "--quiet", "--force", stdin=b"".join(stream))
-        shown = self.git("rev-list", "--first-parent", "--reverse", "main", *([f"^{before}"] if before else []))
-        return shown.split()
+            stream.append(b"\nget-mark :1\n")
+        made = self.git("fast-import", "--quiet", "--force", stdin=b"".join(stream))
+        self._branch = "main"
+        return made.split()
 
     def checkout(self) -> None:
         """Bring the work tree and the index to HEAD."""
