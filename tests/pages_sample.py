@@ -5,8 +5,7 @@ Deterministic: a small generator of its own instead of ``random``, so that no Py
 
 import hashlib
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -24,7 +23,7 @@ from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.standing import standings
 from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.commits import Commit
-from sitegen.model.metrics import Counts, Metric, MetricSpec
+from sitegen.model.metrics import Counts, Metric
 from sitegen.model.outcomes import (
     ERROR_TYPES,
     Cell,
@@ -58,7 +57,7 @@ from sitegen.pages.instructions import EditEffects
 from sitegen.pages.overview.page import OverviewView, SiteCounts
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.trend.page import trend_page
-from sitegen.stats.counts import error_numbers, f1, total
+from sitegen.stats.counts import FIELD_ACCURACY, RATIOS, error_numbers, f1, tally, total
 
 SITE = SiteInfo(
     title="Freight desk",
@@ -67,12 +66,8 @@ SITE = SiteInfo(
     base_url="https://example.org/desk",
 )
 
-SPECS = (
-    MetricSpec("f1", "F1", "2 TP / (2 TP + FP + FN)."),
-    MetricSpec("precision", "Precision", "TP / (TP + FP)."),
-    MetricSpec("recall", "Recall", "TP / (TP + FN)."),
-    MetricSpec("field_accuracy", "Field accuracy", "(TP + TN) / fields judged."),
-)
+_RATIOS = (*RATIOS, FIELD_ACCURACY)
+SPECS = tuple(ratio.spec for ratio in _RATIOS)
 
 SCRIPT = "</script><script>alert(1)</script>"
 RTL = "שלום \u202eevil\u202c עולם"
@@ -233,28 +228,9 @@ def _wrong(dice: _Dice, document: str, path: str, attribute: str, expected: Valu
     return judgement(path, kind, expected, _ACTUAL.get(attribute, f"{expected} or so"), document=document)
 
 
-def counts_of(outcomes: Iterator[Outcome] | list[Outcome]) -> Counts:
-    """Confusion counts under the standard convention."""
-    n = Counter(outcomes)
-    both = n["wrong_value"] + n["format_error"]
-    return Counts(
-        tp=n["correct"],
-        fp=n["hallucination"] + both,
-        fn=n["omission"] + both,
-        tn=n["true_negative"],
-        omission=n["omission"],
-        hallucination=n["hallucination"],
-        wrong_value=n["wrong_value"],
-        format_error=n["format_error"],
-    )
-
-
 def metrics_of(counts: Counts) -> tuple[Metric, ...]:
     """The metrics of ``SPECS``."""
-    tp, fp, fn, tn = counts[:4]
-    judged = tp + tn + sum(counts[4:])
-    pairs = ((2 * tp, 2 * tp + fp + fn), (tp, tp + fp), (tp, tp + fn), (tp + tn, judged))
-    return tuple(Metric(spec.name, a / b if b else None) for spec, (a, b) in zip(SPECS, pairs, strict=True))
+    return tuple(Metric(ratio.name, ratio.of(counts)) for ratio in _RATIOS)
 
 
 def card(documents: Mapping[str, Counts] | None = None, /, **more: Any) -> Scorecard:
@@ -267,7 +243,7 @@ def card(documents: Mapping[str, Counts] | None = None, /, **more: Any) -> Score
 
 def scorecard(judged: list[Judgement], status: Status = "scored", findings: tuple[Finding, ...] = ()) -> Scorecard:
     """Counts and metrics of judgements."""
-    counts = counts_of([one.outcome for one in judged])
+    counts = tally(judged)
     documents = dict.fromkeys(one.document for one in judged)
     attributes = dict.fromkeys(one.attribute for one in judged)
     return Scorecard(
@@ -275,12 +251,9 @@ def scorecard(judged: list[Judgement], status: Status = "scored", findings: tupl
         counts=counts,
         metrics=metrics_of(counts),
         documents=tuple(
-            DocumentScore(name, status, counts_of([one.outcome for one in judged if one.document == name]))
-            for name in documents
+            DocumentScore(name, status, tally([one for one in judged if one.document == name])) for name in documents
         ),
-        fields=tuple(
-            FieldScore(name, counts_of([one.outcome for one in judged if one.attribute == name])) for name in attributes
-        ),
+        fields=tuple(FieldScore(name, tally([one for one in judged if one.attribute == name])) for name in attributes),
         findings=findings,
         expected_values=counts.tp + counts.fn,
         algorithm="greedy",
