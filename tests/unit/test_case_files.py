@@ -38,18 +38,8 @@ def both(path: str, value: object, keys: CaseKeys | None = None) -> list[tuple[s
     return [(case.id, case.expected, case.output) for case in read_case_file(path, content, keys or CaseKeys()).cases]
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        QUESTIONS,
-        {"timestamp": "2026-02-07", "results": QUESTIONS},
-        {"run": {"cases": QUESTIONS, "errors": [{"id": "b", "expected": "6", "actual": "7"}]}},
-        {case["id"]: {key: case[key] for key in ("expected", "output")} for case in QUESTIONS},
-        [{"Case ID": case["id"], "expectedOutput": case["expected"], "Actual": case["output"]} for case in QUESTIONS],
-    ],
-    ids=["a list", "a list below a key", "a list two keys down", "an object by id", "names written otherwise"],
-)
-def test_cases_are_the_first_list_whose_members_have_both_sides(value):
+@in_table
+def test_cases_are_the_first_list_whose_members_have_both_sides(case, value):
     assert both("x.json", value) == [("a", "4", "4"), ("b", "6", "7")]
 
 

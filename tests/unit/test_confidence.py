@@ -9,24 +9,12 @@ from sitegen.importers import read_results
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.stats.confidence import auroc, bins, by_field, skippable
+from tests.rows import in_table
 
 RIGHT, WRONG = True, False
 
 
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ([], None),
-        ([(0.9, RIGHT), (0.2, RIGHT)], None),
-        ([(0.9, WRONG)], None),
-        ([(0.9, RIGHT), (0.2, WRONG)], 1.0),
-        ([(0.2, RIGHT), (0.9, WRONG)], 0.0),
-        ([(0.5, RIGHT), (0.5, WRONG)], 0.5),
-        ([(0.9, RIGHT), (0.8, WRONG), (0.7, RIGHT), (0.2, WRONG)], 3 / 4),
-        # Of the 6 pairs the right value is above in 2, and level in 2: (2 + 1) / 6.
-        ([(0.9, RIGHT), (0.6, RIGHT), (0.6, RIGHT), (0.6, WRONG), (0.7, WRONG)], 2 / 3 - 1 / 6),
-    ],
-)
+@in_table
 def test_auroc_is_the_share_of_pairs_in_which_the_right_value_has_more_confidence(values, expected):
     assert auroc(values) == (None if expected is None else pytest.approx(expected))
 
@@ -56,21 +44,8 @@ def test_a_field_is_named_from_three_values_on_and_the_one_that_promises_too_muc
     assert list(by_field(fields)) == ["bold", "modest"]
 
 
-@pytest.mark.parametrize(
-    ("stated", "expected", "left_out"),
-    [
-        ((0.9, "0.4", "high", "80 %", 0.3), (0.9, 0.4, None, 0.8, 0.3), None),
-        ((90, "40", "high", None, 30.0), (0.9, 0.4, None, None, 0.3), None),
-        (
-            (0.9, 0.4, "high", 90, 0.3),
-            (0.9, 0.4, None, None, 0.3),
-            "1 of 4 values is not from 0 to 1, and is left out: 90",
-        ),
-        ((90, 40, 130, -5, 30), (None,) * 5, "5 of 5 values is not from 0 to 1, and is left out: 130"),
-    ],
-    ids=["shares", "percent", "both", "neither"],
-)
-def test_an_output_states_its_confidence_around_its_values_or_beside_them(stated, expected, left_out):
+@in_table
+def test_an_output_states_its_confidence_around_its_values_or_beside_them(case, stated, expected, left_out):
     truth = {"rooms": 4, "area": 30, "city": "Ulm", "owner": "Nobody", "year": 1990}
     output = {
         "rooms": {"value": 4, "confidence": stated[0]},
@@ -91,25 +66,8 @@ def test_an_output_states_its_confidence_around_its_values_or_beside_them(stated
     assert said == ([left_out] if left_out else [])
 
 
-@pytest.mark.parametrize(
-    ("table", "settings", "expected"),
-    [
-        ("id,passed,confidence\na,true,0.9\nb,false,0.4\nc,true,1.5\n", {}, [0.9, 0.4, None]),
-        ("id,passed,confidence\na,true,90\nb,false,40\nc,true,100\n", {}, [0.9, 0.4, 1.0]),
-        ("id,passed,confidence\na,true,90\nb,false,0.4\n", {}, [None, 0.4]),
-        ("id,passed,confidence\na,true,95%\nb,false,120%\n", {}, [0.95, None]),
-        ("id,passed,logprob\na,true,0\nb,false,-0.693147\nc,true,\n", {}, [1.0, 0.5, None]),
-        ("id,passed,confidence,judge_model\na,true,0.9,j\n", {}, [None]),
-        (
-            "id,ok,sure,judge\na,true,0.9,j\n",
-            {"columns": {"id": "id", "passed": "ok", "confidence": "sure", "judge": "judge"}},
-            [0.9],
-        ),
-        ("id,passed,confidence\na,true,0.9\na,false,0.8\na,true,\n", {}, [0.9, 0.8]),
-    ],
-    ids=["usual", "percent", "both", "written so", "logarithm", "of a judge", "named", "answered twice"],
-)
-def test_a_table_states_the_confidence_of_answers_in_a_column(table, settings, expected):
+@in_table
+def test_a_table_states_the_confidence_of_answers_in_a_column(case, table, settings, expected):
     inputs = ScoringInputs(outputs=(File("r.csv", table.encode()),), settings=json.dumps(settings))
     stated = [judgement.stated for judgement in scorer("judged").score(inputs).judgements]
     found = [share for pairs in stated for share, _ in pairs or ((None, False),)]
@@ -133,18 +91,8 @@ HOSTED = {
 LINE = {"test_id": "a", "score": 1, "metadata": {"confidence": 80}}
 
 
-@pytest.mark.parametrize(
-    ("path", "content", "expected"),
-    [
-        ("r.json", {"results": {"version": 3, "results": [PROMPTFOO]}}, [0.7]),
-        ("r.json", {"version": 2, "status": "success", "samples": [INSPECT]}, [1.0]),
-        ("r.jsonl", HOSTED, [0.6]),
-        ("r.jsonl", LINE, [0.8]),
-        ("r.jsonl", {**LINE, "confidence": 0.5, "evaluator_results": [{"type": "llm-judge", "score": 1}]}, [0.8]),
-    ],
-    ids=["promptfoo", "Inspect", "OpenAI", "line of a judge", "line of a model that judged"],
-)
-def test_results_of_tools_state_the_confidence_of_answers(path, content, expected):
+@in_table
+def test_results_of_tools_state_the_confidence_of_answers(case, path, content, expected):
     assert [case.confidence for case in read_results(path, json.dumps(content).encode()).cases] == expected
 
 
@@ -176,21 +124,10 @@ def evidence(expected: Any, given: Any) -> dict[str, str]:
     return {f"{each.path} {each.outcome}": each.evidence for each in result.judgements if each.evidence}
 
 
-@pytest.mark.parametrize(
-    ("expected", "given", "stated"),
-    [
-        ({"a": 1}, {"a": {"value": 1, "page": 3, "quote": "one"}}, {"a correct": "page 3, “one”"}),
-        ({"a": 5}, {"a": {"value": 5, "unit": "kg", "page": 2}}, {"a correct": "unit kg, page 2"}),
-        ({"a": 1}, {"a": 2, "a_page": 3, "a_confidence": 0.5}, {"a wrong_value": "page 3, confidence 0.5"}),
-        ({"a": 1}, {"a": {"value": None, "confidence": "low"}}, {"a omission": "confidence low"}),
-        ({"a": 1}, {"b": {"value": 2, "page": 3}}, {"b hallucination": "page 3"}),
-        (
-            {"l": [{"name": "x", "n": 1}, {"name": "y", "n": 1}]},
-            {"l": [{"name": "y", "n": {"value": 2, "page": 2}}, {"name": "z", "n": {"value": 1, "page": 9}}]},
-            {"l[1].n wrong_value": "page 2", "l[1].n hallucination": "page 9"},
-        ),
-        ({"a": "x"}, {"a": {"value": "y", "quote": "q" * 300}}, {"a wrong_value": f"“{'q' * 200}…”"}),
-    ],
-)
+@in_table
 def test_evidence_stands_beside_the_value_that_it_is_stated_for(expected: Any, given: Any, stated: Any) -> None:
     assert evidence(expected, given) == stated
+
+
+def test_a_long_quote_is_cut() -> None:
+    assert evidence({"a": "x"}, {"a": {"value": "y", "quote": "q" * 300}}) == {"a wrong_value": f"“{'q' * 200}…”"}

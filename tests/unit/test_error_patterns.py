@@ -16,6 +16,7 @@ from sitegen.pages.report.patterns import headline_without, pattern_rows, patter
 from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.stats.counts import f1, tally
 from tests import pages_sample as sample
+from tests.rows import in_table
 from tests.scoring.test_tables import tables
 
 CASES = tables(Path(__file__).with_name("error_patterns.md").read_text(encoding="utf-8"))[0]
@@ -111,21 +112,7 @@ def test_a_report_says_what_the_headline_would_be_without_each_pattern_where_and
     assert pattern_rows(sample.SPECS[0], result, cut[:2], starts) == ()
 
 
-@pytest.mark.parametrize(
-    ("truth", "output", "setting", "stated"),
-    [
-        ([1200, 17.5, 3], ["$1,200.00", "$17.50", "$3"], "coerce: true", "type: numeric, coerce: true"),
-        (["12", "7", "9"], [12, 7, 9], "type", "type: numeric, coerce: true"),
-        ([1200, 2300, 3400], ["1,200", "2,300", "3,400"], "coerce: true", "type: numeric, coerce: true"),
-        (
-            ["2026-02-05", "2026-11-30", "2025-01-09"],
-            ["05/02/2026", "30/11/2026", "09/01/2025"],
-            "type: date, formats: [...]",
-            'type: date, formats: ["%Y-%m-%d", "%d/%m/%Y"]',
-        ),
-        ([13.5, 22.25, 17.75], [13.0, 22, 17], "absolute", "absolute: 0.75"),
-    ],
-)
+@in_table
 def test_the_setting_that_stands_beside_a_pattern_leaves_its_difference_out(truth, output, setting, stated):
     def scored(mapping: str) -> Result:
         sides = (

@@ -201,17 +201,8 @@ def test_a_recorded_hash_of_a_file_that_an_earlier_build_read_names_its_commit(r
     assert [snapshot.made_at for snapshot in history.snapshots] == [first]
 
 
-@pytest.mark.parametrize(
-    ("stated", "made_at"),
-    [
-        ({"prompt_hash": "0" * 64}, None),
-        ({"prompt_hash": "Read"}, None),
-        ({"instruction_hashes": {"OTHER.md": "<blob>"}}, None),
-        ({"prompt_hash": "<blob>", "git_commit": "abcdef0123"}, "abcdef0123"),
-    ],
-    ids=["no such content", "no hash", "another file", "a commit goes first"],
-)
-def test_a_recorded_hash_that_fits_no_edit_says_nothing_and_a_recorded_commit_goes_first(repo, stated, made_at):
+@in_table
+def test_a_recorded_hash_that_fits_no_edit_says_nothing_and_a_recorded_commit_goes_first(case, repo, stated, made_at):
     first = repo.commit({TRUTH: "t", "CLAUDE.md": "Read the plan.\n"})
     text = json.dumps(stated).replace("<blob>", repo.oid(first, "CLAUDE.md"))
     repo.commit({output(1): "{}", record(1): text})

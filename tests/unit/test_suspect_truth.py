@@ -19,6 +19,7 @@ from sitegen.scoring.kinds import File, ScoringInputs
 from sitegen.scoring.truth_correction import corrected_line
 from tests import pages_sample as sample
 from tests.gitrepo import Content, GitRepo
+from tests.rows import in_table
 from tests.sites import build_site, differs_from_cold, renderer_of, written
 
 
@@ -76,21 +77,9 @@ def test_several_answers_of_an_output_contradict_the_label_only_if_all_are_the_s
     assert _named(600, [640] * 4, answers={0: unlike, 1: alike, 2: alike, 3: alike}) == [('"640"', 3, 4)]
 
 
-@pytest.mark.parametrize(
-    ("values", "found"),
-    [
-        ([640, 640, 640], [("640", 3, 3)]),
-        ([640, 640], []),
-        ([640, 640, 640, 600], []),
-        ([600, 640, 640, 640], [("640", 3, 4)]),
-        ([640, 640, 640, 640, 640, 640, 60, 600, 60], [("640", 6, 9)]),
-        ([640] * 5 + [60, 61, 62, 63, 64], []),
-        ([None, None, None, None], []),
-        ([640, 640, 640, None], [("640", 3, 4)]),
-    ],
-)
+@in_table
 def test_a_label_is_suspect_if_most_outputs_agree_on_another_value(values, found):
-    assert _named(600, values) == found
+    assert _named(600, values) == [tuple(one) for one in found]
 
 
 def test_a_copy_or_a_point_that_was_only_scored_again_is_no_output():
@@ -121,22 +110,9 @@ def _corrected(
 ROW = {"name": "Ann", "total": 7, "sum": 5}
 
 
-@pytest.mark.parametrize(
-    ("path", "truth", "line"),
-    [
-        # two cells say 5, and only one of them is the total
-        ("truth.csv", "Name,Sum,Total\nAnn,5,5\n", (2, "Ann,5,5", "Ann,5,7")),
-        ("truth.csv", "Name,Sum,Total\r\nAnn,5,5\r\n", (2, "Ann,5,5", "Ann,5,7")),
-        ("truth.csv", 'Name,Sum,Total\nAnn,"5","5.0"\n', (2, 'Ann,"5","5.0"', 'Ann,"5","7"')),
-        ("truth.csv", 'Name;Sum;Total\nAnn;"5";5\n', (2, 'Ann;"5";5', 'Ann;"5";7')),
-        ("truth.csv", "field,value\nName,Ann\nSum,5\nTotal,5\n", (4, "Total,5", "Total,7")),
-        ("truth.json", '{\n"name": "Ann",\n"sum": 5,\n  "total": 5\n}\n', (4, '  "total": 5', '  "total": 7')),
-        ("truth.json", '\ufeff{"total": 5}', (1, '\ufeff{"total": 5}', '\ufeff{"total": 7}')),
-        ("truth.yaml", "name: Ann\nsum: 5\ntotal: 5\n", (3, "total: 5", "total: 7")),
-    ],
-)  # fmt: skip
+@in_table
 def test_the_corrected_line_is_found_in_every_layout(path, truth, line):
-    assert _corrected(path, truth, ROW, "total", "5", "7") == line
+    assert _corrected(path, truth, ROW, "total", "5", "7") == tuple(line)
 
 
 def test_a_blank_cell_may_be_the_one_to_fill():
@@ -350,24 +326,7 @@ SECTIONS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("truth", "output", "settings", "line"),
-    [
-        ("id,n\na,1\nb,N/A\n", [{"id": "a", "n": 1}, {"id": "b", "n": 2}], {}, 3),
-        ('id,n\na,7\nb,"1,200"\n', [{"id": "a", "n": 7}, {"id": "b", "n": 1200}], {}, 3),
-        ("id,n\na,7\nb,12 ft\n", [{"id": "a", "n": 7}, {"id": "b", "n": 12}], {}, 3),
-        ("id,n\na,1\nb,x\n", [{"id": "a", "n": 1}, {"id": "b", "n": 2}], {"fields": {"n": {"type": "integer"}}}, 3),
-        ("field,value\na,1\n\nb.c,-\n", {"a": 1, "b": {"c": 2}}, {}, 4),
-        ("Report\n,Title,None\n", {"title": "Hall"}, {"ground_truth_format": "building_summary_csv", **SECTIONS}, 2),
-        (
-            ",Walls:,Name,Area\n,,A,1\n,,B,NA\n",
-            {"walls": [{"name": "A", "area": 1}, {"name": "B", "area": 2}]},
-            SECTIONS,
-            3,
-        ),
-        (",Walls:,Name,Area\n,,A,1\n\n,,B,2\n", {"walls": [{"name": "A", "area": 1}]}, SECTIONS, 4),
-    ],
-)
+@in_table
 def test_a_finding_on_an_expected_value_has_its_line(truth: str, output: object, settings: object, line: int) -> None:
     outputs, expected = (File("extracted.json", json.dumps(output).encode()),), File("truth.csv", truth.encode())
     inputs = ScoringInputs(outputs=outputs, ground_truth=expected, settings=json.dumps(settings))

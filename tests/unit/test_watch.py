@@ -20,6 +20,7 @@ from sitegen.serve.watch import Board, ChangeWatcher, Followed, WatchedBuild, bu
 from tests.gitrepo import GitRepo
 from tests.loops import run_loop
 from tests.receipts import EVAL, SECOND, write_receipts
+from tests.rows import in_table
 from tests.sites import failing, run
 
 NEWEST = f"{EVAL}/results/iteration-002/extracted.json"
@@ -36,43 +37,8 @@ def follows(repo: GitRepo) -> Followed:
     return followed(find_repository(repo.path)[0], repo.path / ".sitegen")
 
 
-@pytest.mark.parametrize(
-    ("files", "concerned", "others"),
-    [
-        (
-            {},
-            f"{NEWEST} {EVAL}/ground_truth.csv {EVAL}/results/iteration-009/extracted.json evals evals/manifest.yaml "
-            "sitegen.toml pyproject.toml .gitignore CLAUDE.md .claude .claude/instructions/new/deep.md output.json "
-            "schemas/field_mapping.yaml site_templates/theme.css .git/HEAD .git/refs/heads/main .git/info/exclude "
-            ".git/refs/heads/feature/x .git/packed-refs",
-            "README.md src/code.py public/index.html .sitegen/memo.sqlite3 .sitegen/watch/uncommitted/index.html "
-            "other/theme.css .git/HEAD.lock .git/refs/heads/main.lock .git/index .git/objects/ab/cdef .git/logs/HEAD",
-        ),
-        (  # the configuration says what is followed
-            {
-                "sitegen.toml": 'evals_dir = "checks"\ninstructions = ["rules/*.txt"]\nmapping = []\n',
-                "checks/a/ground_truth.csv": "id,total\n",
-                "checks/a/extracted.json": "[]",
-            },
-            "checks/a/extracted.json rules/a.txt sitegen.toml",
-            f"CLAUDE.md {NEWEST}",
-        ),
-        (
-            {"sitegen.toml": 'instructions = ["**/*.md"]\n'},
-            "deep/in/it.md .git/HEAD",
-            ".sitegen/memo.sqlite3 .git/index",
-        ),
-        ({"sitegen.toml": "]["}, f"sitegen.toml {NEWEST}", ""),
-        ({"evals/manifest.yaml": "]["}, f"evals/manifest.yaml {NEWEST}", ""),
-        ({"evals/manifest.yaml": "evals:\n  tills: {dir: x/tills}\n"}, "x/tills/ground_truth.csv", ""),
-        (  # results of other tools are followed where they lie
-            {"qa/promptfooconfig.yaml": "prompts: hints.txt\n", "qa/output.json": "{}"},
-            "qa/output.json qa/hints.txt",
-            "code/x.py",
-        ),
-    ],
-)
-def test_a_change_matters_if_the_site_is_made_from_it(repo, files, concerned, others):
+@in_table
+def test_a_change_matters_if_the_site_is_made_from_it(case, repo, files, concerned, others):
     for path, text in files.items():
         (repo.path / path).parent.mkdir(parents=True, exist_ok=True)
         repo.put(path, text)
