@@ -21,9 +21,9 @@ from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
 from sitegen.model.usage import Usage
-from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.scoring.run_statements import recorded_in
 from tests.gitrepo import GitRepo
+from tests.scored import scored
 from tests.sites import build_site, differs_from_cold
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -95,7 +95,7 @@ def test_totals_are_those_of_the_tool(ending):
     tokens = usage["input_tokens"] + usage["input_tokens_cache_read"]
     assert sum(case.call.usage.tokens_in or 0 for case in cases) == tokens
     assert sum(case.call.usage.tokens_out or 0 for case in cases) == usage["output_tokens"]
-    card = scorer("judged").score(ScoringInputs(outputs=(File(f"x.{ending}", content(ending)),))).scorecard
+    card = scored("judged", {f"x.{ending}": content(ending)}).scorecard
     assert card.metric("score") == pytest.approx(sum(own.values()) / 4)
     accuracy = own["match"]
     assert card.metric("pass_rate") == pytest.approx(accuracy)
@@ -125,7 +125,7 @@ def test_epochs_are_one_case_with_the_score_that_the_reducer_made_of_them():
     match = case.judges[0]
     assert (case.output, match.score, case.passed) == ("1: Graz\n\n2: Vienna\n\n3: Graz", 1.0, True)
     assert match.counts == (("match", Counts(tp=1, fp=2, fn=2, wrong_value=2)),)
-    result = scorer("judged").score(ScoringInputs(outputs=(File("x.eval", EVAL),)))
+    result = scored("judged", {"x.eval": EVAL})
     assert [(answer.output, answer.passed) for answer in result.cases[0].answers] == [
         ("Graz", False),
         ("Vienna", True),
@@ -137,7 +137,7 @@ def test_epochs_are_one_case_with_the_score_that_the_reducer_made_of_them():
     (alone,) = read_results("x.json", alone_log).cases
     assert alone.judges[0].score == pytest.approx(1 / 3)
     assert alone.passed == alone.judges[0].score
-    usage = scorer("judged").score(ScoringInputs(outputs=(File("x.json", alone_log),))).scorecard.usage
+    usage = scored("judged", {"x.json": alone_log}).scorecard.usage
     assert usage
     assert (usage.answers, usage.latency_median, usage.latency_p95, usage.tokens_in) == (3, 0.014, 100.0, 39)
 

@@ -11,7 +11,7 @@ from sitegen.importers.case import JudgedCase, Opinion
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage
-from sitegen.scoring.kinds import File, ScoringInputs, scorer
+from tests.scored import scored
 
 CONTENT = (Path(__file__).parent / "fixtures/pytest.xml").read_bytes()
 WRONG = Counts(fp=1, fn=1, wrong_value=1)
@@ -19,7 +19,7 @@ WRONG = Counts(fp=1, fn=1, wrong_value=1)
 
 def test_totals_are_those_of_the_tool() -> None:
     stated = {key: int(number) for key, number in re.findall(r' (tests|failures|errors|skipped)="(\d+)"', str(CONTENT))}
-    card = scorer("judged").score(ScoringInputs(outputs=(File("junit.xml", CONTENT),))).scorecard
+    card = scored("judged", {"junit.xml": CONTENT}).scorecard
     cases = read_results("junit.xml", CONTENT).cases
     judged = stated["tests"] - stated["skipped"]
     right = judged - stated["failures"] - stated["errors"]

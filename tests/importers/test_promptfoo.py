@@ -14,7 +14,7 @@ from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import NotePanel, Result
 from sitegen.model.usage import Usage
-from sitegen.scoring.kinds import File, ScoringInputs, scorer
+from tests.scored import scored
 
 FIXTURES = Path(__file__).parent / "fixtures"
 RUNS = ("promptfoo-1.json", "promptfoo-2.json", "promptfoo-error.json", "promptfoo-rated.json")
@@ -26,7 +26,7 @@ def content(name: str) -> bytes:
 
 
 def score(body: bytes) -> Result:
-    return scorer("judged").score(ScoringInputs(outputs=(File("output.json", body),)))
+    return scored("judged", {"output.json": body})
 
 
 def changed(name: str, **results: Any) -> bytes:

@@ -11,7 +11,7 @@ import pytest
 from sitegen.importers import read_results
 from sitegen.importers.case import JudgedResults, with_documents
 from sitegen.scoring.case_files import kind_of_case_file
-from sitegen.scoring.kinds import File, ScoringInputs, scorer
+from tests.scored import scored
 
 FIXTURES = Path(__file__).parent / "fixtures"
 TOTALS: dict[str, dict[str, float]] = json.loads((FIXTURES / "totals.json").read_bytes())
@@ -55,7 +55,7 @@ def test_totals_of_lm_eval_are_those_of_its_own_results() -> None:
     assert [case.input for case in capitals.cases[:3]] == QUESTIONS
     assert answers(capitals)[3:] == [("Paris", "Paris"), ("Vienna", "[invalid]"), ("Oslo", "Oslo")]
     assert cities.findings == capitals.findings == ()
-    recorded = scorer("recorded").score(ScoringInputs(outputs=(File("results.json", written),))).scorecard
+    recorded = scored("recorded", {"results.json": written}).scorecard
     assert {each.name: each.value for each in recorded.metrics} == {
         "cities.acc": stated["cities"]["acc,none"],
         "cities.acc_norm": stated["cities"]["acc_norm,none"],

@@ -9,10 +9,10 @@ from sitegen.analysis.noise.samples import interval_of
 from sitegen.importers import read_results
 from sitegen.importers.tool_values import transcript
 from sitegen.model.answers import Turn
-from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from tests.importers.test_inspect import changed as changed_log
 from tests.importers.test_inspect import stated
 from tests.importers.test_promptfoo import _row, changed
+from tests.scored import scored
 
 ASKED, CALLED = Turn("message", "user", "How warm is it?"), Turn("call", "weather", '{"city": "Graz"}')
 SAID = Turn("message", "assistant", "It is 20 degrees.")
@@ -112,7 +112,7 @@ def _of_lines(*rows: dict[str, Any]) -> bytes:
 def test_the_files_of_tools_tell_what_the_model_did(path: str, content: bytes) -> None:
     (case,) = read_results(path, content).cases
     assert [turn.kind for turn in case.transcript] == ["message", "call", "result", "message"]
-    card = scorer("judged").score(ScoringInputs(outputs=(File(path, content),))).scorecard
+    card = scored("judged", {path: content}).scorecard
     assert [card.metric(name) for name in ("turns", "tool_calls", "tool_errors")] == [1, 1, 1]
 
 
@@ -132,13 +132,13 @@ def test_the_answer_of_an_agent_is_its_last_message(messages: Any) -> None:
 )
 def test_turns_are_counted_if_there_are_several_and_tools_if_any_is_called(messages: Any, numbers: list[Any]) -> None:
     content = _of_lines({"test_id": "a", "score": 1, "output": messages})
-    card = scorer("judged").score(ScoringInputs(outputs=(File("r.jsonl", content),))).scorecard
+    card = scored("judged", {"r.jsonl": content}).scorecard
     assert [card.metric(name) for name in ("turns", "tool_calls", "tool_errors")] == numbers
 
 
 def test_the_interval_of_turns_is_that_of_a_mean_without_bounds() -> None:
     rows = [{"test_id": n, "score": 1, "output": [QUESTION, ANSWER] * n} for n in (2, 4, 6)]
-    card = scorer("judged").score(ScoringInputs(outputs=(File("r.jsonl", _of_lines(*rows)),))).scorecard
+    card = scored("judged", {"r.jsonl": rows}).scorecard
     interval = interval_of(card, "turns")
     assert interval is not None
     assert (card.metric("turns"), interval.low < 0 < 8 < interval.high) == (4, True)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.importers import read_results
-from sitegen.scoring.kinds import File, ScoringInputs, scorer
+from tests.scored import scored
 
 FIXTURES: Final = Path(__file__).parents[1] / "importers/fixtures"
 FILES: Final = sorted(
@@ -68,7 +68,7 @@ def test_any_value_at_any_place_is_read_or_refused_and_takes_no_other_case_along
     preset = next((preset for preset in PRESETS if path.name.startswith(preset)), None)
     stated = json.dumps({"preset": preset} if preset else {})
     content = "\n".join(map(json.dumps, changed(ROWS[path], place, odd))).encode()
-    result = scorer("judged").score(ScoringInputs(outputs=(File(path.name, content),), settings=stated))
+    result = scored("judged", {path.name: content}, settings=stated)
     assert result.scorecard.status in ("scored", "unreadable")
     try:
         cases = read_results(path.name, content, stated).cases
@@ -98,7 +98,6 @@ def test_a_byte_order_mark_changes_nothing(path):
     stated = json.dumps({"preset": preset} if preset else {})
     content = path.read_bytes()
     with_mark, without = (
-        scorer("judged").score(ScoringInputs(outputs=(File(path.name, each),), settings=stated))
-        for each in (BOM_UTF8 + content, content)
+        scored("judged", {path.name: each}, settings=stated) for each in (BOM_UTF8 + content, content)
     )
     assert with_mark == without

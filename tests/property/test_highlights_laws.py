@@ -16,6 +16,7 @@ from sitegen.scoring.highlights_files import extract
 from sitegen.scoring.kinds import File, ScoringInputs
 from sitegen.stats import counts as stats
 from tests import pages_sample as sample
+from tests.scored import scored
 
 TEXTS = st.sampled_from(["a", "b", "a b", "ab", "cafe\u0301", "caf\u00e9", " ", "<i>"])
 MARKED = st.dictionaries(st.sampled_from(["terms", "concepts"]), st.lists(TEXTS, max_size=4), max_size=2)
@@ -73,13 +74,7 @@ JSONS = st.recursive(
 
 
 def score(gold: Any, given_: Any, said: str = "{}") -> Result:
-    return HIGHLIGHTS.score(
-        ScoringInputs(
-            outputs=(File("raw-llm-run.json", json.dumps(given_).encode()),),
-            ground_truth=File("gold-standard.json", json.dumps(gold).encode()),
-            settings=said,
-        )
-    )
+    return scored("highlights", {"raw-llm-run.json": given_}, {"gold-standard.json": gold}, said)
 
 
 @settings(max_examples=400)
@@ -93,9 +88,7 @@ def score(gold: Any, given_: Any, said: str = "{}") -> Result:
 @example(b'{"a":' * 100_000, "log.ndjson", b'{"p-1": {"terms": ["a"]}}', "[" * 100_000)
 @example(b"\xff\xfe", "log.ndjson", b"\xff", "{}")
 def test_no_bytes_make_scoring_fail(output: bytes, name: str, gold: bytes, said: str) -> None:
-    result = HIGHLIGHTS.score(
-        ScoringInputs(outputs=(File(name, output),), ground_truth=File("gold.json", gold), settings=said)
-    )
+    result = scored("highlights", {name: output}, {"gold.json": gold}, said)
     card = result.scorecard
     assert card.counts == stats.tally(result.judgements)
     assert card.counts == (stats.total(each.counts for each in card.documents) if card.documents else card.counts)

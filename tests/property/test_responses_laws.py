@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.slices import slices_of, whole
 from sitegen.model.scorecards import Result
-from sitegen.scoring.kinds import File, ScoringInputs, scorer, specs_of
+from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.stats import counts as stats
 from sitegen.stats.agreement import mean_pairwise_cosine
 from sitegen.text.similarity import rouge
+from tests.scored import scored
 
 JSON = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=4)),
@@ -41,8 +42,7 @@ WORDS = st.lists(st.sampled_from(["a", "b", "c", "É", "-"]), max_size=6).map(" 
 
 
 def score(cases: bytes, *outputs: tuple[str, bytes], kind: str = "responses") -> Result:
-    files = tuple(File(name, content) for name, content in outputs)
-    return scorer(kind).score(ScoringInputs(outputs=files, ground_truth=File("test_cases.json", cases)))
+    return scored(kind, dict(outputs), {"test_cases.json": cases})
 
 
 @given(cases=st.binary(max_size=60), output=st.binary(max_size=60), name=st.sampled_from(["r.json", "r.jsonl", "r"]))

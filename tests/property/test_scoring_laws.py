@@ -1,6 +1,5 @@
 """Laws of scoring that hold for every input."""
 
-import json
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +12,7 @@ from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.scoring.paths import ANY, parse_path, path_text, with_key
 from sitegen.scoring.values import ValueWords
 from sitegen.stats import counts as stats
+from tests.scored import scored
 
 EMPTY = ValueWords().empty
 SCALARS = st.one_of(
@@ -30,13 +30,7 @@ TEXTS = st.text(st.sampled_from("abcdE \u00e9\u0301ß"), max_size=6)
 
 
 def score(expected: Any, given_: Any, **rules: Any) -> Result:
-    return scorer("fields").score(
-        ScoringInputs(
-            outputs=(File("extracted.json", json.dumps(given_).encode()),),
-            ground_truth=File("ground_truth.json", json.dumps(expected).encode()),
-            settings=json.dumps(rules),
-        )
-    )
+    return scored("fields", {"extracted.json": given_}, {"ground_truth.json": expected}, rules)
 
 
 def leaves(value: Any) -> int:

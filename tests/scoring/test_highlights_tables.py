@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.scoring.kinds import File, ScoringInputs, scorer
+from tests.scored import scored
 from tests.scoring.test_tables import NOTHING, tables
 
 CHECKS = ("counts", "accuracy, precision, F1", "status")
@@ -20,13 +20,11 @@ def rows() -> list[tuple[str, dict[str, str]]]:
 @pytest.mark.parametrize("row", [pytest.param(row, id=f"{title}: {row['case']}") for title, row in rows()])
 def test_the_result_is_what_the_table_says(row: dict[str, str]) -> None:
     if "log" in row:
-        output = File("processing-log.ndjson", "\n".join(row["log"].split("¶")).encode())
+        output = {"processing-log.ndjson": row["log"].replace("¶", "\n")}
     else:
-        output = File("raw-llm-run.json", row["given"].encode())
-    gold = File("gold-standard.json", row["gold"].encode())
-    result = scorer("highlights").score(
-        ScoringInputs(outputs=(output,), ground_truth=gold, settings=row.get("settings") or "{}")
-    )
+        output = {"raw-llm-run.json": row["given"]}
+    settings = row.get("settings") or "{}"
+    result = scored("highlights", output, {"gold-standard.json": row["gold"]}, settings)
     card = result.scorecard
     values = (NOTHING if value is None else f"{value:.3f}" for _, value in card.metrics)
     said = {

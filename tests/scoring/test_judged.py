@@ -22,6 +22,7 @@ from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.scoring.redaction import redaction
 from sitegen.scoring.results_file import Metadata
 from sitegen.stats.counts import total
+from tests.scored import scored
 from tests.scoring.test_tables import NOTHING, tables
 
 JUDGE = "Correct the judge's results."
@@ -78,7 +79,7 @@ COLUMNS = '{"columns": {"id": "id", "expected": "target", "output": "answer", "p
 
 
 def judged_table() -> Result:
-    return scorer("judged").score(ScoringInputs(outputs=(File("results.csv", TABLE),), settings=COLUMNS))
+    return scored("judged", {"results.csv": TABLE}, settings=COLUMNS)
 
 
 def test_a_judgement_holds_the_expected_and_the_actual_answer_where_the_file_has_them():
@@ -145,7 +146,7 @@ def test_a_file_that_cannot_be_read_has_no_numbers(content, why):
 
 
 def test_a_missing_output_has_no_numbers():
-    card = scorer("judged").score(ScoringInputs(outputs=())).scorecard
+    card = scored("judged", {}).scorecard
     assert (card.status, card.findings[0].message) == ("unreadable", "The output cannot be read: the output is missing")
 
 
@@ -164,9 +165,9 @@ def test_a_missing_output_has_no_numbers():
     ],
 )
 def test_a_case_is_named_by_the_path_of_its_file_and_so_is_who_answered(answered_in, files, documents):
-    outputs = tuple(File(path, b'{"question": "What?", "passed": true}') for path in files)
-    inputs = ScoringInputs(outputs=outputs, settings=json.dumps({"answered_in": answered_in}))
-    assert [each.name for each in scorer("judged").score(inputs).scorecard.documents] == documents
+    outputs = dict.fromkeys(files, '{"question": "What?", "passed": true}')
+    card = scored("judged", outputs, settings={"answered_in": answered_in}).scorecard
+    assert [each.name for each in card.documents] == documents
 
 
 def test_the_answers_of_agentv_are_read_from_the_files_of_the_run_and_from_no_other():
@@ -174,8 +175,7 @@ def test_the_answers_of_agentv_are_read_from_the_files_of_the_run_and_from_no_ot
     rows = [{"test_id": name, "score": 1, "answer_path": place} for name, place in places.items()]
     index = "\n".join(map(json.dumps, rows)).encode()
     files = {"runs/r/.internal/index.jsonl": index, "runs/r/a/outputs/answer.md": b"Yes\xff"}
-    inputs = ScoringInputs(outputs=tuple(File(*file) for file in files.items()))
-    cases = scorer("judged").score(inputs).cases
+    cases = scored("judged", files).cases
     assert [(case.id, case.answers[0].output) for case in cases] == [("a", "Yes\ufffd"), ("b", ""), ("c", "")]
 
 

@@ -22,9 +22,10 @@ from sitegen.questions.comparison import compare_iterations
 from sitegen.questions.comparison_files.changes import DocumentChange, Flip, MetricChange, ResultChange, result_change
 from sitegen.questions.comparison_files.markdown import change_lines, variants_lines
 from sitegen.questions.study import read_series
-from sitegen.scoring.kinds import File, ScoringInputs, scorer
+from sitegen.scoring.kinds import scorer
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
+from tests.scored import scored as scored_files
 from tests.scoring.test_tables import tables
 from tests.variant_samples import variant as variant_of_answers
 
@@ -215,11 +216,7 @@ SPECS = (MetricSpec("score", "Score", ""),)
 
 
 def scored(truth: object, output: object) -> Result:
-    inputs = ScoringInputs(
-        outputs=(File("extracted.json", json.dumps(output).encode()),),
-        ground_truth=File("ground_truth.json", json.dumps(truth).encode()),
-    )
-    return scorer("fields").score(inputs)
+    return scored_files("fields", {"extracted.json": output}, {"ground_truth.json": truth})
 
 
 def compared(

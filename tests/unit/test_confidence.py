@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from sitegen.importers import read_results
-from sitegen.scoring.fields import FieldsScorer
-from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.stats.confidence import auroc, bins, by_field, skippable
 from tests.rows import in_table
+from tests.scored import scored
 
 RIGHT, WRONG = True, False
 
@@ -55,10 +54,7 @@ def test_an_output_states_its_confidence_around_its_values_or_beside_them(case, 
         "owner": {"value": "Nobody", "confidence": stated[3]},
         "year": {"value": None, "confidence": stated[4]},
     }
-    inputs = ScoringInputs(
-        outputs=(File("o.json", json.dumps(output).encode()),), ground_truth=File("t.json", json.dumps(truth).encode())
-    )
-    result = scorer("fields").score(inputs)
+    result = scored("fields", {"o.json": output}, {"t.json": truth})
     found = {each.path: each.stated[0][0] if each.stated else None for each in result.judgements}
     assert found == dict(zip(truth, expected, strict=True))
     assert result.scorecard.metric("auroc") == (None if expected[0] is None else 1.0)
@@ -68,8 +64,7 @@ def test_an_output_states_its_confidence_around_its_values_or_beside_them(case, 
 
 @in_table
 def test_a_table_states_the_confidence_of_answers_in_a_column(case, table, settings, expected):
-    inputs = ScoringInputs(outputs=(File("r.csv", table.encode()),), settings=json.dumps(settings))
-    stated = [judgement.stated for judgement in scorer("judged").score(inputs).judgements]
+    stated = [judgement.stated for judgement in scored("judged", {"r.csv": table}, settings=settings).judgements]
     found = [share for pairs in stated for share, _ in pairs or ((None, False),)]
     assert found == [None if each is None else pytest.approx(each, abs=1e-5) for each in expected]
 
@@ -98,8 +93,8 @@ def test_results_of_tools_state_the_confidence_of_answers(case, path, content, e
 
 def test_each_epoch_of_inspect_has_its_confidence_beside_its_own_verdict():
     second = {"id": "a", "epoch": 2, "scores": {"match": {"value": "I", "metadata": {"logprob": -1}}}}
-    content = json.dumps({"version": 2, "status": "success", "samples": [INSPECT, second]}).encode()
-    (judgement, _) = scorer("judged").score(ScoringInputs(outputs=(File("r.json", content),))).judgements
+    log = {"version": 2, "status": "success", "samples": [INSPECT, second]}
+    (judgement, _) = scored("judged", {"r.json": log}).judgements
     assert [(round(share, 5), right) for share, right in judgement.stated] == [(1.0, RIGHT), (0.36788, WRONG)]
 
 
@@ -119,8 +114,7 @@ def test_a_confidence_outside_its_range_is_named_with_its_line(path, content):
 
 
 def evidence(expected: Any, given: Any) -> dict[str, str]:
-    files = File("extracted.json", json.dumps(given).encode()), File("ground_truth.json", json.dumps(expected).encode())
-    result = FieldsScorer().score(ScoringInputs(outputs=(files[0],), ground_truth=files[1]))
+    result = scored("fields", {"extracted.json": given}, {"ground_truth.json": expected})
     return {f"{each.path} {each.outcome}": each.evidence for each in result.judgements if each.evidence}
 
 

@@ -1,19 +1,16 @@
 """Cells followed through history, and two outputs compared: one answer of what was fixed and broken."""
 
-import json
 from typing import Any
 
-from sitegen.scoring.kinds import File, ScoringInputs, scorer
+from tests.scored import scored
 
 
 def marked(*texts: str, gold: tuple[str, ...]) -> list[tuple[str, str]]:
     """(path, outcome) of one paragraph."""
 
-    def chunk(terms: tuple[str, ...], name: str) -> File:
-        return File(name, json.dumps({"chunkIndex": 0, "paragraphs": [{"id": "p1", "terms": terms}]}).encode())
-
-    inputs = ScoringInputs(outputs=(chunk(texts, "log.ndjson"),), ground_truth=chunk(gold, "gold.json"))
-    return [(one.path, one.outcome) for one in scorer("highlights").score(inputs).judgements]
+    found, wanted = ({"chunkIndex": 0, "paragraphs": [{"id": "p1", "terms": terms}]} for terms in (texts, gold))
+    result = scored("highlights", {"log.ndjson": found}, {"gold.json": wanted})
+    return [(one.path, one.outcome) for one in result.judgements]
 
 
 def test_a_highlight_is_a_cell_by_its_text_wherever_it_stands_and_however_often():

@@ -1,6 +1,5 @@
 """Means, kappa, intervals, repeats and least changes: against published tables, scipy and statsmodels."""
 
-import json
 import statistics
 from collections import Counter
 from math import sqrt
@@ -14,8 +13,6 @@ from msgspec.structs import astuple
 
 from sitegen.model.changes import Spread
 from sitegen.model.scorecards import NotePanel
-from sitegen.scoring.kinds import File, ScoringInputs
-from sitegen.scoring.responses.scorer import SCORER as RESPONSES
 from sitegen.stats.agreement import Repeatability, cohens_kappa, differing_pairs, repeatability, repeated_values
 from sitegen.stats.counts import Share
 from sitegen.stats.intervals import (
@@ -32,6 +29,7 @@ from sitegen.stats.intervals import (
     wilson,
 )
 from sitegen.stats.significance import least_change, least_net_flips
+from tests.scored import scored
 
 
 @pytest.mark.parametrize("values", [[3], [2, 1], [0.1, 0.2, 0.3], [1e16, 1.0, -1e16], [5, 1, 4, 2], [2, 2, 2, 7, -1]])
@@ -93,8 +91,7 @@ def test_a_report_says_how_far_the_judge_agrees_with_people() -> None:
     ]
     cases = [{"id": row["case_id"], "input": "?"} for row in rows]
     rows[0]["human_quality"] = "four"
-    files = [File(name, json.dumps(body).encode()) for name, body in (("responses.json", rows), ("c.json", cases))]
-    result = RESPONSES.score(ScoringInputs(outputs=(files[0],), ground_truth=files[1]))
+    result = scored("responses", {"responses.json": rows}, {"c.json": cases})
     assert result.panels[0] == NotePanel(
         "The judge and people graded 34 of 49 responses alike: Cohen's kappa 0.390, 95 % interval 0.138 to 0.642."
     )

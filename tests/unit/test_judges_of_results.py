@@ -16,10 +16,10 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.project import Options
 from sitegen.questions.comparison import compare_iterations
 from sitegen.questions.gate import check
-from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.text.values import schema_first
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
+from tests.scored import scored
 from tests.sites import broken_links, build_site, text_of
 
 PATH = "evals/tone/results.json"
@@ -44,8 +44,7 @@ def results(right: int, judge: str | None = "j-1", *, prompt: str = "", rubric: 
 
 
 def card(*args: Any, **options: Any) -> Scorecard:
-    content = results(*args, **options).encode()
-    return scorer("judged").score(ScoringInputs(outputs=(File("o.json", content),))).scorecard
+    return scored("judged", {"o.json": results(*args, **options)}).scorecard
 
 
 def judges(before: Scorecard, after: Scorecard) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
@@ -86,8 +85,7 @@ def test_what_is_best_is_asked_anew_where_another_judge_begins_and_silence_in_be
 
 def judged_by(content: str, settings: str = "{}", file: str = "o.jsonl") -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The judges of an output, and the metrics that their opinions are part of."""
-    inputs = ScoringInputs(outputs=(File(file, content.encode()),), settings=settings)
-    usage = scorer("judged").score(inputs).scorecard.usage
+    usage = scored("judged", {file: content}, settings=settings).scorecard.usage
     return (usage.judges, usage.graded) if usage else ((), ())
 
 
@@ -161,14 +159,11 @@ def test_columns_of_a_table_name_the_judge_and_what_it_was_asked_of_each_row() -
     assert judged_by(table("j-1"), stated, "o.csv") == (("j-1",), ALL)
     assert judged_by(table("", ""), stated, "o.csv") == ((), ())
 
-    def scored(rubric: str) -> Scorecard:
-        file = File("o.csv", table("j-1", rubric).encode())
-        return scorer("judged").score(ScoringInputs(outputs=(file,), settings=settings)).scorecard
-
-    found = Compared(scored("kind"), scored("curt")).exchanges[1]
+    kind, curt = (scored("judged", {"o.csv": table("j-1", rubric)}, settings=settings) for rubric in ("kind", "curt"))
+    found = Compared(kind.scorecard, curt.scorecard).exchanges[1]
     assert found is not None
     assert found.metrics == ("score",)
-    assert Compared(scored("kind"), scored("kind")).exchanges[1] is None
+    assert Compared(kind.scorecard, kind.scorecard).exchanges[1] is None
 
 
 @pytest.fixture(scope="module")

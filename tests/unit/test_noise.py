@@ -1,6 +1,5 @@
 """The interval beside a headline, verdicts on changes, and what repeated outputs tell."""
 
-import json
 import re
 from collections.abc import Sequence
 
@@ -14,13 +13,14 @@ from sitegen.model.changes import ChangeVerdict, Ends, FlipRate, Interval, Noise
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Flips, State
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
-from sitegen.scoring.kinds import File, ScoringInputs, scorer
+from sitegen.scoring.kinds import scorer
 from sitegen.stats.intervals import wilson
 from sitegen.stats.steps import levels
 from tests import calibration
 from tests import pages_sample as sample
 from tests.calibration import COUNTS, FEW, SETS, Pairs, Rows, words
 from tests.rows import in_table
+from tests.scored import scored as scored_files
 
 STATES: dict[str, State] = {"+": "correct", "-": "wrong_value", "o": "omission", ".": "true_negative"}
 
@@ -44,11 +44,7 @@ def documents(cell: str) -> list[str]:
 
 
 def scored(kind: str, truth: object, output: object, settings: str = "{}") -> Scorecard:
-    truth_file = File("truth.json", json.dumps(truth).encode())
-    output_file = File("output.json", json.dumps(output).encode())
-    return (
-        scorer(kind).score(ScoringInputs(outputs=(output_file,), ground_truth=truth_file, settings=settings)).scorecard
-    )
+    return scored_files(kind, {"output.json": output}, {"truth.json": truth}, settings).scorecard
 
 
 def ends(interval: Interval | Ends | None) -> tuple[float, float]:
@@ -77,8 +73,8 @@ def test_one_unit_or_none_has_no_interval(documents):
 
 
 def test_an_undefined_headline_has_no_interval():
-    assert interval_of(scorer("fields").score(ScoringInputs(outputs=())).scorecard, "fields") is None
-    assert interval_of(scorer("responses").score(ScoringInputs(outputs=())).scorecard, "responses") is None
+    assert interval_of(scored_files("fields", {}).scorecard, "fields") is None
+    assert interval_of(scored_files("responses", {}).scorecard, "responses") is None
 
 
 def test_the_cases_of_responses_are_the_sample():
@@ -87,8 +83,8 @@ def test_the_cases_of_responses_are_the_sample():
 
 
 def judged(*scores: float | None) -> Scorecard:
-    lines = [json.dumps({"id": str(index), "score": score}) for index, score in enumerate(scores)]
-    return scorer("judged").score(ScoringInputs(outputs=(File("j.jsonl", "\n".join(lines).encode()),))).scorecard
+    lines = [{"id": str(index), "score": score} for index, score in enumerate(scores)]
+    return scored_files("judged", {"j.jsonl": lines}).scorecard
 
 
 def test_the_scores_of_a_judge_are_a_mean_over_cases():

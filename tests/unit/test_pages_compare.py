@@ -19,9 +19,10 @@ from sitegen.model.site import SiteInfo
 from sitegen.pages import compare, compare_cells
 from sitegen.pages.compare import CompareData, CompareView, answers_data, compare_data, compare_page, edits_since
 from sitegen.pages.edit import draw_few
-from sitegen.scoring.kinds import File, ScoringInputs, scorer
+from sitegen.scoring.kinds import scorer
 from sitegen.text.values import written
 from tests import pages_sample as sample
+from tests.scored import scored
 from tests.sites import renderer_of
 from tests.sites import written as html_with
 
@@ -344,8 +345,7 @@ def test_variants_and_models_of_an_output_are_sides_and_those_of_one_sort_are_ju
         for number in range(8)
         for place, (variant, model) in enumerate(answerers)
     )
-    content = "\n".join(map(json.dumps, rows)).encode()
-    result = scorer("judged").score(ScoringInputs(outputs=(File("r.jsonl", content),), ground_truth=None))
+    result = scored("judged", {"r.jsonl": list(rows)})
     one = sample.series(2)
     points = (one.points[0], replace(one.points[1], scorecard=result.scorecard))
     info = EvalInfo("qa", "Questions", kind="judged")

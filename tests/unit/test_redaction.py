@@ -10,12 +10,11 @@ from sitegen.errors import ConfigurationError
 from sitegen.model.outcomes import REDACTED, Value
 from sitegen.project import Options
 from sitegen.questions.study import read_series
-from sitegen.scoring.fields import FieldsScorer
-from sitegen.scoring.kinds import File, ScoringInputs
 from sitegen.scoring.redaction import Redaction, redaction
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.rows import in_table
+from tests.scored import scored
 from tests.sites import build_site, content, differences, differs_from_cold, run
 
 SECRETS = ("Quillfeather", "Thistlewood", "555-0188", "Umberwick", "Brackenfold")
@@ -45,8 +44,7 @@ def test_what_is_hidden_inside_a_value_of_another_shape_is_taken_out_of_it():
 
 def test_evidence_which_may_quote_a_hidden_value_is_hidden_with_it():
     output = b'{"owner": {"value": "Ann", "page": 3, "quote": "Ann Lee"}, "town": {"value": "Ely", "quote": "Ely, UK"}}'
-    truth = File("ground_truth.json", b'{"owner": "Ben", "town": "Ayr"}')
-    result = FieldsScorer().score(ScoringInputs(outputs=(File("extracted.json", output),), ground_truth=truth))
+    result = scored("fields", {"extracted.json": output}, {"ground_truth.json": {"owner": "Ben", "town": "Ayr"}})
     hiding = redaction(("owner",))
     assert hiding is not None
     assert [each.evidence for each in result.judgements] == ["page 3, “Ann Lee”", "“Ely, UK”"]

@@ -13,8 +13,8 @@ from sitegen.importers.case import JudgedCase, JudgedResults, Opinion
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import FieldScore, Scorecard
 from sitegen.model.usage import Call, Usage
-from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from tests.gitrepo import GitRepo
+from tests.scored import scored
 from tests.sites import build_site
 
 RIGHT, WRONG = Counts(tp=1), Counts(fp=1, fn=1, wrong_value=1)
@@ -26,8 +26,7 @@ def read(path: str, content: bytes | str, **settings: Any) -> JudgedResults:
 
 
 def card(path: str, content: str, **settings: Any) -> Scorecard:
-    inputs = ScoringInputs(outputs=(File(path, content.encode()),), settings=json.dumps(settings))
-    return scorer("judged").score(inputs).scorecard
+    return scored("judged", {path: content}, settings=settings).scorecard
 
 
 def lines(*objects: dict[str, Any]) -> str:
@@ -95,10 +94,7 @@ def test_a_repeat_more_or_less_is_no_other_case_and_moves_no_other_value() -> No
     columns = {"id": "id", "passed": "ok"}
     settings = json.dumps({"columns": columns})
     tables = ("id,ok\na,1\na,0\nb,1\n", "id,ok\na,1\na,0\na,1\na,0\nb,1\nb,1\n")
-    results = [
-        scorer("judged").score(ScoringInputs(outputs=(File("r.csv", table.encode()),), settings=settings))
-        for table in tables
-    ]
+    results = [scored("judged", {"r.csv": table}, settings=settings) for table in tables]
     before, after = (result.scorecard for result in results)
     sides = [[(row.document, row.outcome, row.expected, row.actual) for row in result.judgements] for result in results]
     assert sides[0] == sides[1]

@@ -19,11 +19,11 @@ from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput
 from sitegen.scoring.pairing import MAX_ASSIGNED, MAX_SIMILAR
 from sitegen.scoring.rules import compile_rules
+from tests.scored import scored
 
 
 def score(truth: str, output: Any, ending: str = "json", settings: str = "{}") -> Result:
-    outputs, expected = (File("e.json", json.dumps(output).encode()),), File(f"ground_truth.{ending}", truth.encode())
-    return FieldsScorer().score(ScoringInputs(outputs=outputs, ground_truth=expected, settings=settings))
+    return scored("fields", {"e.json": output}, {f"ground_truth.{ending}": truth}, settings)
 
 
 def walls(*names: str) -> dict[str, Any]:

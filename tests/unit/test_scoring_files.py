@@ -16,6 +16,7 @@ from sitegen.scoring.kinds import BUILTIN_KINDS, File, ScoringInputs, scorer
 from sitegen.scoring.mapping import Tolerance
 from sitegen.scoring.paths import follow, parse_path, path_text
 from sitegen.scoring.schema_types import read_schema
+from tests.scored import scored
 
 
 def score(*outputs: File, truth: File | None, settings: str = "{}") -> Result:
@@ -155,13 +156,10 @@ def test_a_path_through_null_or_a_scalar_or_a_negative_index_is_missing() -> Non
 
 
 def test_a_list_with_too_many_items_to_pair_by_agreement_stays_as_its_key_leaves_it_and_says_so() -> None:
-    def items(prefix: str, number: int) -> bytes:
-        return json.dumps({"l": [{"name": f"{prefix}{index}", "n": 1, "m": 2} for index in range(number)]}).encode()
+    def items(prefix: str, number: int) -> dict[str, object]:
+        return {"l": [{"name": f"{prefix}{index}", "n": 1, "m": 2} for index in range(number)]}
 
-    inputs = ScoringInputs(
-        outputs=(File("e.json", items("expected ", 201)),), ground_truth=File("t.json", items("?", 200))
-    )
-    result = scorer("fields").score(inputs)
+    result = scored("fields", {"e.json": items("expected ", 201)}, {"t.json": items("?", 200)})
     assert result.alignments[0].pairs == ()
     assert result.scorecard.findings == (
         Finding(

@@ -14,6 +14,7 @@ from sitegen.scoring.kinds import Embedder, File, ScoringInputs, scorer, verdict
 from sitegen.scoring.results_file import Metadata
 from sitegen.text.values import to_json_bytes
 from tests.rows import in_table
+from tests.scored import scored
 
 CASES = [
     {"id": "sky", "expected": "blue", "category": "colours"},
@@ -40,9 +41,7 @@ def by_length(texts: Sequence[str], /) -> list[list[float]]:
 def test_what_was_asked_goes_with_the_responses_to_a_case():
     cases = [{"id": "sky", "input": "Which colour?", "expected": "blue"}, {"id": "joke", "input": {"topic": "cats"}}]
     answered = file("evals/x/responses.json", ("sky", "red"), ("sky", "blue"), ("joke", "Ha"))
-    result = scorer("responses").score(
-        ScoringInputs(outputs=(answered,), ground_truth=File("evals/x/test_cases.json", json.dumps(cases).encode()))
-    )
+    result = scored("responses", {answered.path: answered.content}, {"evals/x/test_cases.json": cases})
     assert [(case.id, case.question, len(case.answers)) for case in result.cases] == [
         ("sky", "Which colour?", 2),
         ("joke", '{"topic": "cats"}', 1),

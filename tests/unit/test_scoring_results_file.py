@@ -10,6 +10,7 @@ from sitegen.scoring.documents import results_document as results_document
 from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.scoring.results_file import Metadata, alignments
 from sitegen.text.values import to_json_bytes
+from tests.scored import scored
 
 RESULT = scorer("fields").score(
     ScoringInputs(
@@ -124,7 +125,7 @@ def test_a_report_shows_the_alignment_and_what_a_mean_left_out() -> None:
 
 def test_lists_of_several_documents_are_told_apart() -> None:
     both = b'[{"id": "a", "l": [{"name": "x"}]}, {"id": "b", "l": [{"name": "y"}]}]'
-    result = scorer("fields").score(ScoringInputs(outputs=(File("e.json", both),), ground_truth=File("t.json", both)))
+    result = scored("fields", {"e.json": both}, {"t.json": both})
     assert alignments(result) == {"a:l": [(0, 0, 1.0, "key")], "b:l": [(0, 0, 1.0, "key")]}
 
 

@@ -5,24 +5,8 @@ from typing import Any
 
 import pytest
 
-from sitegen.model.scorecards import Result, TablePanel
-from sitegen.scoring.kinds import File, ScoringInputs, scorer
-
-Files = dict[str, Any]
-
-
-def result(kind: str, truth: Files, outputs: Files, settings: str = "{}") -> Result:
-    """Values that are no texts are written as JSON."""
-    (expected,) = files(truth) or (None,)
-    inputs = ScoringInputs(outputs=files(outputs), ground_truth=expected, settings=settings)
-    return scorer(kind).score(inputs)
-
-
-def files(contents: Files) -> tuple[File, ...]:
-    return tuple(
-        File(path, (content if isinstance(content, str) else json.dumps(content)).encode())
-        for path, content in contents.items()
-    )
+from sitegen.model.scorecards import TablePanel
+from tests.scored import Files, scored
 
 
 def lines(*rows: Any) -> str:
@@ -69,32 +53,32 @@ OUTPUTS: dict[str, Files] = {
     ],
 )
 def test_every_form_of_documents_goes_with_every_form_of_what_is_expected(truth: str, output: str) -> None:
-    scored = result("fields", TRUTHS[truth], OUTPUTS[output])
-    card = scored.scorecard
+    result = scored("fields", OUTPUTS[output], TRUTHS[truth])
+    card = result.scorecard
     assert {document.name: (document.counts.tp, document.counts.wrong_value) for document in card.documents} == {
         "a": (1, 0),
         "b": (0, 1),
     }
-    assert (card.metric("f1"), [judgement.path for judgement in scored.judgements]) == (0.5, ["total", "total"])
+    assert (card.metric("f1"), [judgement.path for judgement in result.judgements]) == (0.5, ["total", "total"])
     assert card.findings == ()
 
 
 def test_files_of_documents_that_are_expected_by_name_in_one_object_are_its_members() -> None:
-    card = result("fields", {"t.json": BY_NAME}, OUTPUTS["a file for each"]).scorecard
+    card = scored("fields", OUTPUTS["a file for each"], {"t.json": BY_NAME}).scorecard
     assert (card.metric("f1"), [field.attribute for field in card.fields]) == (0.5, ["a.total", "b.total"])
 
 
 def test_lines_of_a_data_set_are_test_cases_and_lines_of_a_run_their_responses() -> None:
     truth = lines({"id": "1", "input": "?", "expected": "A"}, {"id": "2", "input": "!", "expected": "B"})
     run = lines({"id": "1", "prediction": "A", "cost": 0.5}, {"id": "2", "prediction": "C", "cost": 0.25})
-    card = result("responses", {"dataset.jsonl": truth}, {"runs/m-1.jsonl": run}).scorecard
+    card = scored("responses", {"runs/m-1.jsonl": run}, {"dataset.jsonl": truth}).scorecard
     assert (card.metric("accuracy"), card.usage and card.usage.cost) == (0.5, 0.75)
 
 
 def test_columns_say_who_answered_a_case_of_a_table_with_both_sides() -> None:
     rows = (f"c{n},{who},{n},{given}\n" for n in (1, 2) for who, given in (("a,mini", 1), ("b,mini", n), ("b,opus", 2)))
     file = {"results.csv": f"case,variant,model,expected,output\n{''.join(rows)}"}
-    card = result("responses", file, file, '{"ground_truth_format":"cases"}').scorecard
+    card = scored("responses", file, file, {"ground_truth_format": "cases"}).scorecard
     assert {document.case for document in card.documents} == {"c1", "c2"}
     right = [(*document.axes.values(), document.counts.tp) for document in card.documents if document.case == "c2"]
     assert right == [("a", "mini", 0), ("b", "mini", 1), ("b", "opus", 1)]
@@ -103,15 +87,15 @@ def test_columns_say_who_answered_a_case_of_a_table_with_both_sides() -> None:
 @pytest.mark.parametrize("names", ["y_true,y_pred", "true_label,predicted_label"])
 def test_a_classification_has_precision_and_recall_by_class_and_a_confusion_matrix(names: str) -> None:
     table = f"id,text,{names}\n1,hi,spam,spam\n2,yo,ham,spam\n3,hey,ham,ham\n4,oh,ham,ham\n"
-    scored = result("judged", {}, {"results.csv": table})
-    card = scored.scorecard
+    result = scored("judged", {"results.csv": table})
+    card = result.scorecard
     assert (card.metric("score"), card.metric("precision"), card.metric("recall")) == (0.75, 0.75, 0.75)
     counts = {field.attribute: (field.counts.tp, field.counts.fp, field.counts.fn) for field in card.fields}
     assert counts == {"spam": (1, 1, 0), "ham": (2, 0, 1)}
-    matrix = next(panel for panel in scored.panels if isinstance(panel, TablePanel))
+    matrix = next(panel for panel in result.panels if isinstance(panel, TablePanel))
     assert [name for name, _ in matrix.columns] == ["Expected", "ham", "spam"]
     assert matrix.rows == (("ham", "2", "1"), ("spam", "0", "1"))
-    wrong = [judgement for judgement in scored.judgements if judgement.outcome != "correct"]
+    wrong = [judgement for judgement in result.judgements if judgement.outcome != "correct"]
     assert [(each.outcome, each.expected, each.actual, each.note) for each in wrong] == [
         ("omission", "ham", None, "given spam"),
         ("hallucination", None, "spam", "expected ham"),

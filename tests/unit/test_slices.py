@@ -22,6 +22,7 @@ from sitegen.scoring.redaction import redaction
 from sitegen.text.values import schema_first
 from tests.gitrepo import GitRepo
 from tests.rows import in_table
+from tests.scored import scored as scored_files
 from tests.scoring.test_tables import tables
 from tests.sites import build_site, run, text_of
 from tests.unit.test_schemas import complaints
@@ -41,10 +42,7 @@ def table(rows: list[dict[str, Any]]) -> bytes:
 
 def scored(rows: list[dict[str, Any]]) -> Scorecard:
     columns = {name: column for name, column in COLUMNS.items() if column in rows[0]}
-    inputs = ScoringInputs(
-        outputs=(File(path="results.csv", content=table(rows)),), settings=json.dumps({"columns": columns})
-    )
-    return scorer("judged").score(inputs).scorecard
+    return scored_files("judged", {"results.csv": table(rows)}, settings={"columns": columns}).scorecard
 
 
 def answers(mini: float = 0.4, **of_case: str) -> list[dict[str, Any]]:
@@ -129,12 +127,10 @@ def test_of_an_axis_with_too_many_values_the_best_and_the_worst_are_said():
 
 
 def test_tags_of_a_redacted_eval_are_hidden():
-    inputs = ScoringInputs(
-        outputs=(File(path="results.csv", content=table(answers())),), settings=json.dumps({"columns": COLUMNS})
-    )
+    result = scored_files("judged", {"results.csv": table(answers())}, settings={"columns": COLUMNS})
     hidden = redaction(("**",))
     assert hidden
-    card = hidden.applied(scorer("judged").score(inputs)).scorecard
+    card = hidden.applied(result).scorecard
     assert {axis for document in card.documents for axis in document.axes} == {"variant", "model"}
 
 

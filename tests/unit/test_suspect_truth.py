@@ -20,6 +20,7 @@ from sitegen.scoring.truth_correction import corrected_line
 from tests import pages_sample as sample
 from tests.gitrepo import Content, GitRepo
 from tests.rows import in_table
+from tests.scored import scored
 from tests.sites import build_site, differs_from_cold, renderer_of, written
 
 
@@ -328,9 +329,7 @@ SECTIONS = {
 
 @in_table
 def test_a_finding_on_an_expected_value_has_its_line(truth: str, output: object, settings: object, line: int) -> None:
-    outputs, expected = (File("extracted.json", json.dumps(output).encode()),), File("truth.csv", truth.encode())
-    inputs = ScoringInputs(outputs=outputs, ground_truth=expected, settings=json.dumps(settings))
-    result = FieldsScorer().score(inputs)
+    result = scored("fields", {"extracted.json": output}, {"truth.csv": truth}, settings)
     [finding] = [each for each in result.scorecard.findings if each.severity == "warning"]
     assert (finding.about, finding.line) == ("ground_truth", line)
 

@@ -21,6 +21,7 @@ from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.usage import USAGE_METRICS, missing_usage, run_usage, specs_with_usage, with_stated
 from sitegen.stats.intervals import nearest_rank
 from sitegen.text.values import to_json_bytes
+from tests.scored import scored
 
 CASES = json.dumps([{"id": "a", "input": "?", "expected": "x"}, {"id": "b", "input": "?", "expected": "y"}]).encode()
 
@@ -207,8 +208,7 @@ def test_results_of_other_kinds_say_what_the_output_took() -> None:
 
 
 def agreement(content: str, name: str, settings: str = "{}") -> tuple[int, int, Any] | None:
-    inputs = ScoringInputs(outputs=(File(name, content.encode()),), settings=settings)
-    result = JUDGED.score(inputs)
+    result = scored("judged", {name: content}, settings=settings)
     document = results_document(result, eval_id="e", metadata=Metadata())
     row = json.loads(to_json_bytes(document))["agreement_with_people"]
     assert any("graded" in str(panel) and "kappa" in str(panel) for panel in result.panels) == (row is not None)
