@@ -13,8 +13,9 @@ from sitegen.importers.preferences import preference_in
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import NotePanel
 from sitegen.model.usage import Usage
-from sitegen.scoring.kinds import File, ScoringInputs, scorer
+from sitegen.scoring.kinds import scorer
 from tests.rows import in_table
+from tests.scored import scored
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -53,9 +54,8 @@ def test_a_benchmark_of_a_skill_has_a_variant_with_it_and_one_without_it():
 
 def test_gradings_of_a_run_are_cases_named_by_their_folders_and_have_the_numbers_of_its_benchmark():
     paths = sorted((FIXTURES / "agent-skills/iteration-1").glob("eval-*/*/run-*/grading.json"))
-    files = tuple(File(path.relative_to(FIXTURES).as_posix(), path.read_bytes()) for path in paths)
-    assert len(files) == 5
-    result = scorer("judged").score(ScoringInputs(outputs=files))
+    assert len(paths) == 5
+    result = scored("judged", {path.relative_to(FIXTURES).as_posix(): path.read_bytes() for path in paths})
     card = result.scorecard
     assert {document.name: dict(document.metrics)["score"] for document in card.documents} == {
         "eval-credit · with_skill": 1.0,
@@ -81,17 +81,16 @@ def test_gradings_of_a_run_are_cases_named_by_their_folders_and_have_the_numbers
 @pytest.mark.parametrize("members", [("expectations", "text", "evidence"), ("assertions", "expectation", "reason")])
 def test_gradings_in_one_folder_are_told_apart_by_their_names(path, members):
     listed, text, why = members
-    files = [
-        File(
-            f"iteration-1/{path.format(case=case, variant=variant)}",
-            json.dumps(
-                {"eval_id": 1, "run": {"of": case}, listed: [{text: "It is [short]", "passed": passed, why: "-"}]}
-            ).encode(),
-        )
+    files = {
+        f"iteration-1/{path.format(case=case, variant=variant)}": {
+            "eval_id": 1,
+            "run": {"of": case},
+            listed: [{text: "It is [short]", "passed": passed, why: "-"}],
+        }
         for case in ("eval-a", "eval-b")
         for variant, passed in (("with_skill", True), ("without_skill", False))
-    ]
-    card = scorer("judged").score(ScoringInputs(outputs=tuple(files))).scorecard
+    }
+    card = scored("judged", files).scorecard
     assert [document.name for document in card.documents] == [
         f"{case} · {variant}" for case in ("eval-a", "eval-b") for variant in ("with_skill", "without_skill")
     ]
@@ -100,16 +99,15 @@ def test_gradings_in_one_folder_are_told_apart_by_their_names(path, members):
 
 @in_table
 def test_files_beside_gradings_give_the_time_of_a_run_and_what_a_person_said_of_it(feedback):
-    grading = json.dumps({"expectations": [{"text": "It is a chart", "passed": True}]}).encode()
+    grading = {"expectations": [{"text": "It is a chart", "passed": True}]}
     runs = [
         f"w/iteration-1/{case}/{variant}/run-1"
         for case in ("eval-a", "eval-b")
         for variant in ("old_skill", "with_skill")
     ]
-    files = [File(f"{run}/grading.json", grading) for run in runs]
-    files += [File(f"{run}/timing.json", b'{"total_tokens": 84852, "duration_ms": 23332}') for run in runs[1:]]
-    files.append(File("w/iteration-1/feedback.json", json.dumps(feedback).encode()))
-    result = scorer("judged").score(ScoringInputs(outputs=tuple(files)))
+    files: dict[str, object] = {f"{run}/grading.json": grading for run in runs}
+    files |= {f"{run}/timing.json": {"total_tokens": 84852, "duration_ms": 23332} for run in runs[1:]}
+    result = scored("judged", {**files, "w/iteration-1/feedback.json": feedback})
     answers = [answer for case in result.cases for answer in case.answers]
     assert [answer.usage.latency for answer in answers] == [None, 23.332, 23.332, 23.332]
     said = [
@@ -122,21 +120,20 @@ def test_files_beside_gradings_give_the_time_of_a_run_and_what_a_person_said_of_
     assert result.scorecard.metric("score") == 1.0
     remarks = [(finding.value, finding.file) for finding in result.scorecard.findings if finding.value]
     assert remarks == [("It is empty.", "w/iteration-1/feedback.json")]
-    unread = scorer("judged").score(ScoringInputs(outputs=tuple(files[:-1])))
+    unread = scored("judged", files)
     assert [case.said == other.said for case, other in zip(result.cases, unread.cases, strict=True)] == [False, True]
 
 
 @pytest.mark.parametrize("paths", [("eval-a/with_skill",), ("eval-a/with_skill", "eval-a/old_skill"), ("eval-a",)])
 def test_a_case_has_its_name_in_an_iteration_without_other_cases(paths):
-    grading = b'{"expectations": [{"text": "It is short", "passed": true}]}'
-    files = tuple(File(f"w/iteration-2/{path}/run-1/grading.json", grading) for path in paths)
-    assert {case.id for case in scorer("judged").score(ScoringInputs(outputs=files)).cases} == {"eval-a"}
+    grading = {"expectations": [{"text": "It is short", "passed": True}]}
+    files = {f"w/iteration-2/{path}/run-1/grading.json": grading for path in paths}
+    assert {case.id for case in scored("judged", files).cases} == {"eval-a"}
 
 
 def test_a_broken_file_beside_a_grading_is_said_and_loses_nothing_else():
-    grading = b'{"expectations": [{"text": "x", "passed": true}]}'
-    files = (File("a/grading.json", grading), File("a/timing.json", b"{"), File("b/grading.json", b"["))
-    card = scorer("judged").score(ScoringInputs(outputs=files)).scorecard
+    grading = {"expectations": [{"text": "x", "passed": True}]}
+    card = scored("judged", {"a/grading.json": grading, "a/timing.json": "{", "b/grading.json": "["}).scorecard
     assert card.metric("score") == 1.0
     assert [(finding.severity, finding.file) for finding in card.findings] == [
         ("warning", "a/timing.json"),
@@ -146,9 +143,9 @@ def test_a_broken_file_beside_a_grading_is_said_and_loses_nothing_else():
 
 @pytest.mark.parametrize("variants", [("a", "b"), ("with_skill", "without_skill", "old_skill"), ("with_skill",)])
 def test_there_is_no_lift_without_exactly_one_baseline_and_one_other_variant(variants):
-    grading = json.dumps({"expectations": [{"text": "It is short", "passed": True}]}).encode()
-    files = tuple(File(f"{case}/{variant}/grading.json", grading) for case in "xyz" for variant in variants)
-    assert scorer("judged").score(ScoringInputs(outputs=files)).scorecard.metric("lift") is None
+    grading = {"expectations": [{"text": "It is short", "passed": True}]}
+    files = {f"{case}/{variant}/grading.json": grading for case in "xyz" for variant in variants}
+    assert scored("judged", files).scorecard.metric("lift") is None
 
 
 def test_a_lift_below_0_has_an_interval_too():
@@ -157,7 +154,7 @@ def test_a_lift_below_0_has_an_interval_too():
         for place, scores in enumerate([(0.25, 0.5), (0.25, 1), (0.5, 0.75)])
         for variant, score in zip(("new", "baseline"), scores, strict=True)
     ]
-    card = scorer("judged").score(ScoringInputs(outputs=(File("r.json", json.dumps(rows).encode()),))).scorecard
+    card = scored("judged", {"r.json": rows}).scorecard
     interval = interval_of(card, "lift")
     assert interval is not None
     assert card.metric("lift") == pytest.approx(-1.25 / 3)
@@ -166,8 +163,7 @@ def test_a_lift_below_0_has_an_interval_too():
 
 def test_a_grading_alone_is_one_case_and_an_expectation_without_a_verdict_is_left_out_and_said():
     expectations: list[Any] = [{"text": "It is short", "passed": True}, {"text": "It is kind", "passed": "maybe"}, 3]
-    content = json.dumps({"expectations": expectations}).encode()
-    card = scorer("judged").score(ScoringInputs(outputs=(File("w/grading.json", content),))).scorecard
+    card = scored("judged", {"w/grading.json": {"expectations": expectations}}).scorecard
     assert [document.name for document in card.documents] == ["grading"]
     assert [field.attribute for field in card.fields] == ["It is short"]
     assert [finding.message for finding in card.findings] == ["Expectations state no verdict, and are left out: 1 of 2"]
@@ -245,7 +241,7 @@ def test_pairwise_preferences_are_the_share_of_wins_of_the_side_that_is_compared
     content = ("\n".join(lines) if ending == "csv" else json.dumps(rows)).encode()
     cases = read_results(f"r.{ending}", content).cases
     assert [[(each.name, each.score) for each in case.judges] for case in cases] == [[(judge, one)] for one in shares]
-    result = scorer("judged").score(ScoringInputs(outputs=(File(f"r.{ending}", content),)))
+    result = scored("judged", {f"r.{ending}": content})
     assert result.scorecard.metric("score") == pytest.approx(sum(shares) / len(shares))
     assert (result.scorecard.metric("pass_rate"), result.scorecard.counts) == (None, Counts())
     won, tied = shares.count(1.0), shares.count(0.5)
