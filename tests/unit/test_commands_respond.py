@@ -37,6 +37,8 @@ JUDGED: dict[str, Any] = {
 
 
 class Done(NamedTuple):
+    """How a command ended, and what it said."""
+
     code: int
     out: str
     err: str
@@ -69,12 +71,13 @@ class Commands:
         """An API that adds up, or follows a script, and a configuration that names its model."""
         lines = {"model": MODEL, "judge_model": JUDGE_MODEL, "max_retries": 2, **settings}
         text = "".join(f"{name} = {json.dumps(value)}\n" for name, value in lines.items())
-        (self.project / "sitegen.toml").write_text(f"[llm]\n{text}")
+        self.put("sitegen.toml", f"[llm]\n{text}")
         with serving(script or add) as api:
             self._address = ("--base-url", api.url)
             yield api
 
     def run(self, *arguments: str) -> Done:
+        """Run the command line in this process. The key of the API is in nothing that it says or writes."""
         try:
             address = self._address if arguments[0] in ("respond", "judge") else ()
             code = app([*arguments, *address, "--repo", str(self.project)], standalone_mode=False) or 0
@@ -90,13 +93,20 @@ class Commands:
         """What is typed to run the command line in a process of its own."""
         return [sys.executable, "-m", "sitegen", *arguments, *self._address, "--repo", str(self.project)]
 
+    def put(self, path: str, text: str) -> None:
+        """Write a file of the project."""
+        (self.project / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.project / path).write_text(text)
+
     def rows(self, name: str = "responses.json") -> list[dict[str, Any]]:
+        """The responses in a file, without the seconds that their calls took."""
         text = (self.project / "evals" / "sums" / name).read_text()
         rows = [json.loads(line) for line in text.splitlines()] if name.endswith("l") else json.loads(text)
         return [without_times(each) for each in rows]
 
     def write(self, rows: list[dict[str, Any]], name: str = "responses.json") -> None:
-        (self.project / "evals" / "sums" / name).write_text(json.dumps(rows))
+        """Write responses into a file."""
+        self.put(f"evals/sums/{name}", json.dumps(rows))
 
 
 @pytest.fixture
@@ -105,11 +115,13 @@ def commands(project: Path, capsys: pytest.CaptureFixture[str]) -> Commands:
 
 
 def add(message: str, before: int) -> Reply:
+    """Answer a case rightly."""
     left, right = message.split("+")
     return Reply(text=str(int(left) + int(right)))
 
 
 def row(number: int, **more: object) -> dict[str, Any]:
+    """The right response to a case, as it is recorded."""
     said = {"case_id": f"c{number}", "prompt": DIGEST, "output": str(2 * number), "model": f"{MODEL}-20260101"}
     return {**said, "parameters": {"max_tokens": 4096}, **TOOK, **more}
 
@@ -122,15 +134,17 @@ def without_times(written: dict[str, Any]) -> dict[str, Any]:
 
 
 def failed(number: int, why: str) -> dict[str, Any]:
+    """A case whose call failed, as it is recorded."""
     return {"case_id": f"c{number}", "prompt": DIGEST, "error": why}
 
 
 def only_first(reply: Reply) -> Script:
-    """Answers the second case with *reply* the first time."""
+    """Answer the second case with *reply* when it is first asked."""
     return lambda message, before: reply if message == "2+2" and not before else add(message, before)
 
 
 def always(reply: Reply) -> Script:
+    """Answer the second case with *reply* whenever it is asked."""
     return lambda message, before: reply if message == "2+2" else add(message, before)
 
 
@@ -143,7 +157,7 @@ def test_a_prompt_is_run_over_every_case_and_the_responses_are_a_file_of_the_pro
 
 
 def test_a_request_says_what_the_configuration_says(commands):
-    (commands.project / "prompts" / "sums.md").write_text("Be exact.\n<!-- user -->\n{input}")
+    commands.put("prompts/sums.md", "Be exact.\n<!-- user -->\n{input}")
     with commands.serving(add, max_tokens=77, temperature=0.5) as api:
         commands.run("respond", "sums", "--limit", "1", "--model", "other-model")
     asked = {key: api.requests[0].get(key) for key in ("model", "max_tokens", "temperature", "system", "messages")}
@@ -167,7 +181,7 @@ def test_a_loop_that_runs_already_as_in_a_notebook_does_not_matter(commands):
 
 
 def test_nothing_is_sent_that_was_not_configured(commands):
-    (commands.project / "prompts" / "sums.md").write_text("{input}")
+    commands.put("prompts/sums.md", "{input}")
     with commands.serving() as api:
         commands.run("respond", "sums", "--limit", "1")
     assert sorted(api.requests[0]) == ["max_tokens", "messages", "model"]
@@ -188,7 +202,7 @@ def test_a_second_run_asks_for_what_is_missing_and_again_for_everything(commands
 def test_responses_to_another_prompt_are_kept_and_said(commands):
     with commands.serving():
         commands.run("respond", "sums", "--limit", "2")
-        (commands.project / "prompts" / "sums.md").write_text("Be careful.\n<!-- user -->\n{input}\n")
+        commands.put("prompts/sums.md", "Be careful.\n<!-- user -->\n{input}\n")
         done = commands.run("respond", "sums")
     assert done.err.startswith("sitegen: 2 of the responses in responses.json were made with another prompt; --again ")
 
@@ -447,7 +461,6 @@ def test_every_variant_is_graded_or_the_one_that_is_named(commands):
 def test_without_responses_in_the_folder_those_of_the_newest_iteration_are_graded(commands):
     assert commands.run("judge", "sums").err.startswith("The eval 'sums' has no responses to grade.")
     for name in ("iteration-001/responses-kind", "iteration-002/responses-kind", "iteration-002/responses-terse"):
-        (commands.project / "evals" / "sums" / "results" / name).parent.mkdir(parents=True, exist_ok=True)
         commands.write([row(1)], f"results/{name}.json")
     newest = "evals/sums/results/iteration-002"
     with commands.serving(lambda message, before: Reply(text="2")):
@@ -462,10 +475,9 @@ def test_without_responses_in_the_folder_those_of_the_newest_iteration_are_grade
 
 def test_a_project_may_have_prompts_of_its_own(commands):
     settings = "{prompt: ask/me.md, judge_prompt: ask/judge.md}"
-    (commands.project / "evals" / "manifest.yaml").write_text(f"evals: {{sums: {{settings: {settings}}}}}\n")
-    (commands.project / "ask").mkdir()
-    (commands.project / "ask" / "me.md").write_text("{input}")
-    (commands.project / "ask" / "judge.md").write_text("{input}={output}, {expected}?")
+    commands.put("evals/manifest.yaml", f"evals: {{sums: {{settings: {settings}}}}}\n")
+    commands.put("ask/me.md", "{input}")
+    commands.put("ask/judge.md", "{input}={output}, {expected}?")
     with commands.serving(lambda message, before: Reply(text="2" if "=" not in message else "5")) as api:
         commands.run("respond", "sums", "--limit", "1")
         commands.run("judge", "sums")
@@ -485,7 +497,7 @@ def test_a_project_may_have_prompts_of_its_own(commands):
 )
 def test_a_project_cannot_name_files_outside_of_it(commands, tmp_path, entry, why):
     (tmp_path / "secret.md").write_text("{input}")
-    (commands.project / "evals" / "manifest.yaml").write_text(f"evals: {{sums: {{{entry}}}}}\n")
+    commands.put("evals/manifest.yaml", f"evals: {{sums: {{{entry}}}}}\n")
     done = commands.run("respond", "sums")
     assert (done.code, done.err.splitlines()[0]) == (2, why)
 
@@ -507,7 +519,7 @@ def test_no_file_chooses_the_api_that_gets_the_key(commands, monkeypatch, comman
     monkeypatch.chdir(commands.project)
     with serving(add) as api:
         for name in ("sitegen.toml", "own.toml"):
-            (commands.project / name).write_text(f'[llm]\nmodel = "m"\nbase_url = "{api.url}"\n')
+            commands.put(name, f'[llm]\nmodel = "m"\nbase_url = "{api.url}"\n')
         done = commands.run(command, "sums", *arguments)
     assert (done.code, api.requests) == (2, [])
     assert done.err.startswith("A file cannot set llm.base_url: your API key is sent there.\n  at: ")
