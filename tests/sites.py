@@ -2,11 +2,13 @@
 
 import importlib
 import os
+import pty
 import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from html import unescape
 from itertools import pairwise
@@ -194,6 +196,23 @@ def differs_from_cold(site: Path, repo: Path, **options: object) -> list[str]:
         cold = Path(folder) / "site"
         build_site(repo, cold, jobs=1, **options)
         return differences(site, cold)
+
+
+def on_a_terminal(command: Sequence[str]) -> tuple[str, str]:
+    """What a command prints, and what it draws: its standard error is a terminal, its standard output a pipe."""
+    ours, its = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    drawn = b""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=its, env=environment) as process:
+        os.close(its)
+        with suppress(OSError):  # Linux ends a terminal whose other side is closed this way
+            while chunk := os.read(ours, 4096):
+                drawn += chunk
+        assert process.stdout is not None
+        printed = process.stdout.read()
+    os.close(ours)
+    assert process.returncode == 0
+    return printed.decode(), drawn.decode()
 
 
 def run(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

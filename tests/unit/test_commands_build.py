@@ -3,9 +3,7 @@
 import errno
 import json
 import os
-import pty
 import re
-import subprocess
 import sys
 import webbrowser
 from pathlib import Path
@@ -19,7 +17,7 @@ from sitegen.project import Options
 from tests.gitrepo import GitRepo
 from tests.names import names_project, output
 from tests.refusals import refusals
-from tests.sites import content, run
+from tests.sites import content, on_a_terminal, run
 
 STAGES = (
     "Reading history ...\nScoring (2) ...\n{overview} can be opened; the other pages follow\nWriting evals (1) ...\n"
@@ -249,28 +247,8 @@ def test_a_project_of_all_kinds_of_places_gives_the_same_series(project, tmp_pat
 
 
 def test_on_a_terminal_a_bar_is_drawn_and_the_last_lines_are_the_same(project):
-    """Standard error is a terminal here; standard output stays a pipe."""
-    master, slave = pty.openpty()
-    build = subprocess.Popen(
-        [sys.executable, "-m", "sitegen", "build", str(project.path)],
-        stdout=subprocess.PIPE,
-        stderr=slave,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
-    )
-    os.close(slave)
-    shown = b""
-    try:
-        while chunk := os.read(master, 4096):
-            shown += chunk
-    except OSError:  # Linux ends a terminal whose other side is closed this way
-        pass
-    finally:
-        os.close(master)
-    assert build.stdout is not None
-    printed = build.stdout.read().decode()
-    build.stdout.close()
-    assert build.wait() == 0
-    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    printed, shown = on_a_terminal([sys.executable, "-m", "sitegen", "build", str(project.path)])
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
     assert "Reading history ..." in text
     assert re.search(r"Scoring +\[#+\] +100%", text)
     assert re.search(r"Writing instruction edits +\[#+\] +100%", text)

@@ -1,7 +1,6 @@
 """``sitegen respond`` and ``judge`` against a server that speaks the Messages API."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -22,7 +21,7 @@ from sitegen.llm.files import JUDGE, parse_template, partial_of
 from tests.gitrepo import GitRepo
 from tests.loops import run_loop
 from tests.messages_api import KEY, Api, Reply, Script, serving
-from tests.sites import content
+from tests.sites import content, on_a_terminal
 
 PROMPT = "Add up.\n<!-- user -->\n{input}\n"
 DIGEST = parse_template(PROMPT).digest
@@ -557,15 +556,7 @@ def test_an_api_that_is_not_there_fails_each_call(commands):
 
 
 def test_on_a_terminal_a_bar_is_drawn(commands):
-    import pty
-
     with commands.serving():
-        main, other = pty.openpty()
-        command = commands.words("respond", "sums")
-        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
-        done = subprocess.run(command, stderr=other, stdout=subprocess.PIPE, env=environment, check=False)
-        os.close(other)
-        drawn = os.read(main, 10_000).decode()
-        os.close(main)
-    assert done.stdout == b"evals/sums/responses.json: 4 responses\n"
+        printed, drawn = on_a_terminal(commands.words("respond", "sums"))
+    assert printed == "evals/sums/responses.json: 4 responses\n"
     assert "Asking some-model  [####################################]  100%" in drawn
