@@ -632,10 +632,8 @@ def suspect(
         attribute=attribute.replace("[0]", "[]"),
         expected=expected,
         actual=actual,
-        agreeing=agreeing,
+        agreeing=(0, *[1] * (agreeing - 1)),
         outputs=outputs,
-        first=0,
-        last=1,
     )
     return replace(found, **more)
 

@@ -53,7 +53,7 @@ def flips(cells: CellMap, before: int, after: int, outputs: Sequence[int] = ()) 
     ``outputs``: the indices of all points whose output no earlier point has; without them no label is in doubt.
     """
     flipped = tuple(flipped_cells(cells, before, after))
-    counted = replace(count_flips(flipped, cells.cases), doubts=_doubts(flipped, after, outputs))
+    counted = replace(count_flips(flipped, cells.cases), doubts=_doubts(cells, flipped, after, outputs))
     return _with_losses(counted, cells, (before, after))
 
 
@@ -125,43 +125,53 @@ def different_outputs(points: Sequence[Point]) -> list[int]:
     return [at for at in new if points[at].first_with_output is None and points[at].snapshot.ground_truth]
 
 
-def contradicting(cell: Cell, outputs: Sequence[int], at: int) -> tuple[str, list[int], int, int, bool]:
+def contradicting(cells: Sequence[Cell], outputs: Sequence[int], at: int) -> tuple[str, list[int], int, int, bool]:
     """Return the wrong value that most of ``outputs`` give since the label of a point was set, and those that give it.
 
-    Then how many were compared with it, how many have it, and whether these are enough to doubt the label. If the
-    answers of an output to one case differ, they agree on no other value, and one of them may be the label.
+    Then how many were compared with it, how many have it, and whether these are enough to doubt the label. An output
+    gives the value of most of its answers. If answers that are one cell differ, they give no other value, and one of
+    them may be the label. ``cells``: those of all answers to the case, which have one label.
     """
-    given, every, right, label = defaultdict[str, list[int]](list), 0, 0, None
-    for period, end in reversed([*cell.spans(at + 1)]):
-        if period.state == "absent":
-            continue
-        label = period.expected if label is None else label
-        if period.expected != label:
-            break
-        here = outputs[bisect_left(outputs, period.start) : bisect_left(outputs, end)]
-        differing = DIFFERING.match(period.actual) if period.is_wrong else None
-        has_label = period.state == "correct" or (differing is not None and not differing[2])
-        every, right = every + len(here), right + len(here) * has_label
-        if period.is_wrong and not differing and period.actual not in {"", REDACTED.literal}:
-            given[period.actual][:0] = here
-    value, agreed = max(given.items(), key=lambda item: len(item[1]), default=("", []))
-    return value, agreed, every, right, len(agreed) >= max(_LEAST, _SHARE * every)
+    given, every, right = defaultdict[str, Counter[int]](Counter), Counter[int](), set[int]()
+    newest = [period for cell in cells if (period := cell.at(at)) and period.state != "absent"]
+    label = newest[0].expected if newest else None
+    for cell in cells:
+        for period, end in reversed([*cell.spans(at + 1)]):
+            if period.state == "absent":
+                continue
+            if period.expected != label:
+                break
+            here = outputs[bisect_left(outputs, period.start) : bisect_left(outputs, end)]
+            every.update(here)
+            differing = DIFFERING.match(period.actual) if period.is_wrong else None
+            if period.state == "correct" or (differing is not None and not differing[2]):
+                right.update(here)
+            if period.is_wrong and not differing and period.actual not in {"", REDACTED.literal}:
+                given[period.actual].update(here)
+    most = [(value, sorted(at for at in of if of[at] >= _SHARE * every[at])) for value, of in given.items()]
+    value, agreed = max(most, key=lambda item: len(item[1]), default=("", []))
+    return value, agreed, len(every), len(right), len(agreed) >= max(_LEAST, _SHARE * len(every))
 
 
-def _doubts(flipped: Iterable[CellFlip], at: int, outputs: Sequence[int]) -> Doubts:
+def _doubts(cells: CellMap, flipped: Iterable[CellFlip], at: int, outputs: Sequence[int]) -> Doubts:
     """Count the cells that broke up to a point and say little of why: they flip often, or their label is in doubt."""
     found: dict[str, list[int]] = {}
-    for flip in flipped:
-        if flip.after and flip.fate == "broken":
-            end = bisect_left(flip.cell.periods, (at + 1,))
-            cell = flip.cell._replace(periods=flip.cell.periods[max(0, end - _RECENT) : end])
-            label = flip.after.expected
-            same = [one.is_wrong for one in cell.periods if one.state != "absent" and one.expected == label]
-            often = sum(map(ne, same, same[1:])) >= _OFTEN
-            doubtful = not cell.extra and contradicting(cell, outputs, at)[-1]
-            if often or doubtful:
-                counts = found.setdefault(cell.attribute, [0, 0])
-                counts[:] = counts[0] + often, counts[1] + doubtful
+    broken = [flip for flip in flipped if flip.after and flip.fate == "broken"]
+    cells_of = cells.by_label if broken and cells.cases else {}
+    for _, cell, _, newest in broken:
+        label = newest.expected if newest else ""
+        recent = [
+            each._replace(periods=each.periods[max(0, end - _RECENT) : end])
+            for each in cells_of.get((cells.cases.get(cell.document, cell.document), *cell.key[1:]), [cell])
+            if (end := bisect_left(each.periods, (at + 1,)))
+        ]
+        own = next(each.periods for each in recent if each.document == cell.document)
+        same = [one.is_wrong for one in own if one.state != "absent" and one.expected == label]
+        often = sum(map(ne, same, same[1:])) >= _OFTEN
+        doubtful = not cell.extra and contradicting(recent, outputs, at)[-1]
+        if often or doubtful:
+            counts = found.setdefault(cell.attribute, [0, 0])
+            counts[:] = counts[0] + often, counts[1] + doubtful
     return tuple((name, often, doubtful) for name, (often, doubtful) in sorted(found.items()))
 
 

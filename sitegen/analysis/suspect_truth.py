@@ -7,6 +7,7 @@ rule, the instructions or a habit of the person who wrote the labels, and not a 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
 from math import fsum
@@ -19,7 +20,7 @@ from sitegen.analysis.flips import contradicting, different_outputs
 from sitegen.analysis.notes import people_on_label
 from sitegen.config.models import Note
 from sitegen.model.frozen import grouped
-from sitegen.model.outcomes import Judgement, Period
+from sitegen.model.outcomes import Judgement, State
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Correction, Series, SuspectTruth
 from sitegen.stats.counts import judged, share_of
@@ -94,49 +95,51 @@ def suspect_truth(series: Series, notes: Sequence[Note] = ()) -> tuple[SuspectTr
     """Return the suspects of an eval at its newest point: those that a note calls wrong, then by agreeing outputs.
 
     Against a label that a note calls wrong one output is enough. Each output since the last change of the label counts
-    once: no copy, no re-scored point. The newest has to be wrong too. Omissions do not count: bad prompts omit values.
+    once, by most of its answers to the case: no copy, no re-scored point. The newest has to be wrong too. Omissions do
+    not count: bad prompts omit values.
     """
     points, found = series.points, []
     outputs, last = different_outputs(points), len(points) - 1
-    for cell in series.cells.cells:
-        newest = cell.at(last)
-        if cell.extra or newest is None or not newest.is_wrong:
+    for cells in series.cells.by_label.values():
+        newest = [(cell, period) for cell in cells if (period := cell.at(last)) and period.state != "absent"]
+        wrong = [] if cells[0].extra else [pair for pair in newest if pair[1].is_wrong]
+        if not wrong:
             continue
-        value, agreed, every, right, is_doubtful = contradicting(cell, outputs, last)
+        value, agreed, every, right, is_doubtful = contradicting(cells, outputs, last)
+        cell, error = next((pair for pair in wrong if pair[1].actual == value), wrong[0])
+        turned = Counter(period.state for _, period in newest if period.state == "correct" or period.actual == value)
         said = people_on_label(notes, cell, points, value) if notes else ""
         if is_doubtful or (agreed and said == "wrong"):
             suspect = SuspectTruth(
                 document=cell.document,
                 path=cell.path,
                 attribute=cell.attribute,
-                expected=newest.expected,
+                expected=error.expected,
                 actual=value,
-                agreeing=len(agreed),
+                agreeing=tuple(agreed),
                 outputs=every,
-                gain=_gain(points[-1].scorecard, newest) if newest.actual == value else 0.0,
-                first=agreed[0],
-                last=agreed[-1],
+                gain=_gain(points[-1].scorecard, turned) if error.actual == value else 0.0,
                 named_path=cell.named_path,
                 with_label=right,
                 judged=said,
             )
             found.append(suspect)
-    found.sort(
-        key=lambda one: (one.judged != "wrong", -one.agreeing, -one.agreeing / one.outputs, one.document, one.path)
-    )
+    found.sort(key=lambda one: (one.judged != "wrong", -len(one.agreeing), one.outputs, one.document, one.path))
     return tuple(found[:MOST])
 
 
-def _gain(card: Scorecard, error: Period) -> float:
-    """Return what the headline would gain if an error with a value were right; 0 if it is no ratio of counts."""
+def _gain(card: Scorecard, turned: Counter[State]) -> float:
+    """Return what the headline would gain if right answers were wrong, and wrong ones right; 0 if it is no ratio."""
+    broken = turned.pop("correct", 0)
+    net = turned.total() - broken
     if card.traits.answers_cases:  # all answers to the case would be right
-        return 1 / sum(judged(document.counts) > 0 for document in card.documents)
-    counts, omitted = card.counts, error.state != "hallucination" and card.convention == "standard"
-    right = counts._replace(
-        tp=counts.tp + 1, fp=counts.fp - 1, fn=counts.fn - omitted, **{error.state: getattr(counts, error.state) - 1}
-    )
-    before, after = (share_of(card.metrics[0].name, each) for each in (counts, right))
-    return (after.value or 0.0) - (before.value or 0.0) if before and after else 0.0
+        return max(0, net) / sum(judged(document.counts) > 0 for document in card.documents)
+    omitted = (net - turned["hallucination"]) * (card.convention == "standard")
+    errors = {state: getattr(card.counts, state) - number for state, number in turned.items()}
+    old = card.counts
+    counts = old._replace(tp=old.tp + net, fp=old.fp - net, fn=old.fn - omitted, **errors)
+    before, after = (share_of(card.metrics[0].name, each) for each in (old, counts))
+    return max(0.0, (after.value or 0.0) - (before.value or 0.0)) if before and after else 0.0
 
 
 def by_cause(labels: Sequence[SuspectTruth]) -> tuple[SharedCause, ...]:
@@ -220,7 +223,7 @@ def patch_of(labels: Iterable[SuspectTruth]) -> tuple[str, int]:
 
 def least_share(suspect: SuspectTruth) -> float:
     """Return the lower end of Wilson's interval of the share (0..1) of outputs that give the suspect value."""
-    return wilson(suspect.agreeing / suspect.outputs, suspect.outputs)[0]
+    return wilson(len(suspect.agreeing) / suspect.outputs, suspect.outputs)[0]
 
 
 def _without(labels: Iterable[SuspectTruth], causes: Iterable[SharedCause]) -> list[SuspectTruth]:

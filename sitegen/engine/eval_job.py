@@ -339,26 +339,26 @@ class _EvalJob:
         if self._context.redact:  # a line of the file can hold hidden fields
             return suspects, {}
         outputs = {
-            suspect.first: series.points[suspect.first].snapshot.under_rules_of(newest)
+            suspect.agreeing[0]: series.points[suspect.agreeing[0]].snapshot.under_rules_of(newest)
             for suspect in suspects[:LOCATED]
         }
         keys = [
             digest(
-                self._cards.key(outputs[suspect.first]),
+                self._cards.key(outputs[suspect.agreeing[0]]),
                 repr((truth.path, suspect.document, suspect.path, suspect.expected, suspect.actual)),
             )
             for suspect in suspects[:LOCATED]
         ]
         corrections = {key: known[key] for key in keys if key in known}
         missing = [(key, suspect) for key, suspect in zip(keys, suspects, strict=False) if key not in corrections]
-        firsts = dict.fromkeys(suspect.first for _, suspect in missing)
+        firsts = dict.fromkeys(suspect.agreeing[0] for _, suspect in missing)
         score = scorer(series.info.kind).score
         for first, inputs in zip(firsts, all_inputs(self._context, [outputs[first] for first in firsts]), strict=True):
             from sitegen.scoring.truth_correction import corrected_line
 
             result = score(inputs)
             for key, suspect in missing:
-                if suspect.first == first:
+                if suspect.agreeing[0] == first:
                     at = suspect.document, suspect.path
                     said = (one.evidence for one in result.judgements if (one.document, one.path) == at)
                     corrections[key] = corrected_line(score, inputs, result, suspect), next(said, "")

@@ -284,7 +284,7 @@ def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
 def _suspects(alive: Sequence[EvalSummary]) -> Iterator[str]:
     ranked = [(rank, summary, suspect) for summary in alive for rank, suspect in enumerate(summary.suspects)]
     # The surest label of each eval comes first.
-    ranked.sort(key=lambda row: (row[0], -row[2].agreeing, row[1].info.id))
+    ranked.sort(key=lambda row: (row[0], -len(row[2].agreeing), row[1].info.id))
     yield f"## Labels that may be wrong: {count(len(ranked))}"
     yield ""
     if not ranked:
@@ -297,7 +297,7 @@ def _suspects(alive: Sequence[EvalSummary]) -> Iterator[str]:
         where = f"; line {fix.line} of {code(fix.path)}" if fix else ""
         yield (
             f"- {code(summary.info.id, NAME)} {code(place, NAME)}: the label says {_summary_value(suspect.expected)}, "
-            f"{suspect.agreeing} of {suspect.outputs} different outputs {_summary_value(suspect.actual)}"
+            f"{len(suspect.agreeing)} of {suspect.outputs} different outputs {_summary_value(suspect.actual)}"
             f"{'; a note calls the label wrong' * bool(suspect.judged)}{where}"
         )
     yield from left_out_line(ranked, _SUSPECTS, "on the pages of their evals")

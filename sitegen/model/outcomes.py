@@ -234,6 +234,12 @@ class CellMap(Frozen):
         return grouped((name, cell) for cell in self.cells for name in (cell.attribute, *cell.earlier_attributes))
 
     @property
+    def by_label(self) -> dict[CellKey, list[Cell]]:
+        """The cells of each label, by case, path and whether it is extra: several, if several answered the case."""
+        case_of = self.cases.get
+        return grouped(((case_of(cell.document, cell.document), cell.path, cell.extra), cell) for cell in self.cells)
+
+    @property
     def documents_of_points(self) -> dict[str, bytearray]:
         """Map each document to one byte for each point: whether the point has it."""
         held: dict[str, bytearray] = {}

@@ -102,14 +102,10 @@ class SuspectTruth(Frozen):
     """The label as bounded JSON text; empty if it is blank."""
     actual: str
     """The value on which the outputs agree, in the same form."""
-    agreeing: int
-    """Number of outputs with this value."""
+    agreeing: tuple[int, ...]
+    """Indices, in the series, of the points whose outputs have this value; later ones change nothing of the first."""
     outputs: int
     """Number of outputs that were compared with this label."""
-    first: int
-    """Index, in the series, of the first point with the value; later outputs do not change it."""
-    last: int
-    """Index of the last such point."""
     gain: float = 0.0
     """How much the headline of the newest output would gain if this value were right; 0 if it has another value."""
     correction: Correction | None = None

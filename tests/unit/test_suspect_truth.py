@@ -67,7 +67,7 @@ def _named(
     mixed = sum("which" not in note and "as text" not in note for note in (answers or {}).values())
     assert not answers or [one.with_label for one in found] == [mixed] * len(found)
     assert [one.gain for one in found] == pytest.approx([gain] * len(found))
-    return [(one.actual, one.agreeing, one.outputs) for one in found]
+    return [(one.actual, len(one.agreeing), one.outputs) for one in found]
 
 
 def test_several_answers_of_an_output_contradict_the_label_only_if_all_are_the_same_other_value():
