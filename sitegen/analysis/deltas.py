@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import combinations
 from math import factorial, fsum
-from operator import attrgetter
+from operator import attrgetter, ne
 from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
 from sitegen.model.changes import DeltaParts, Overlap
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import ROUNDING, Counts, MetricSpec
+from sitegen.model.metrics import LIFT, ROUNDING, Counts, MetricSpec
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.timeline import ROLES, Role, RoleSet, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, exchanged, regraded
@@ -30,6 +30,9 @@ from sitegen.text.values import short_digest
 NO_COUNTS: Final = Counts()
 _ATTRIBUTE: Final = attrgetter("attribute")
 _COUNTS: Final = attrgetter("counts")
+
+_MOST_REGRADED: Final = 0.1
+"""The greatest share of documents with other judges or rubrics on two sides if the others are compared."""
 
 
 class Compared(Frozen, dict=True, gc=True):
@@ -42,6 +45,7 @@ class Compared(Frozen, dict=True, gc=True):
     def overlap(self) -> Overlap:
         """Which documents both judge, and how many cases these answer."""
         earlier, later = map(judged_documents, (self.before, self.after))
+        later = [each for each in later if each.name not in self._regraded[1]]
         new = {each.name for each in self.after.documents if each.status == "not_asked"}
         new -= {each.name for each in self.before.documents}
         first, last = [each.name for each in earlier], [*(each.name for each in later), *sorted(new)]
@@ -57,11 +61,11 @@ class Compared(Frozen, dict=True, gc=True):
         """How the model and the judge changed; None if not, or if a side does not state it.
 
         A judge with another rubric for a document that both sides have counts as another judge. So do scores in place
-        of verdicts, and beside verdicts of which the score was another form.
+        of verdicts, beside verdicts of which the score was another form, and means of the grades of others.
         """
         earlier, later = self.before.usage or RunUsage(), self.after.usage or RunUsage()
         graded = tuple(dict.fromkeys((*earlier.graded, *later.graded)))
-        judge = exchanged(earlier.judges, later.judges) or (self._other_rubrics if graded else None)
+        judge = exchanged(earlier.judges, later.judges)
         cards = (self.before, self.after)
         stated, passed = {card.states for card in cards}, [card.metric(PASSED.name) for card in cards]
         are_replaced = "verdicts" in stated or ("verdicts as scores" in stated and None in passed)
@@ -69,30 +73,24 @@ class Compared(Frozen, dict=True, gc=True):
             of_scores = ("scores",) if None in passed else ("verdicts", "scores")
             judge = Exchange(*(("verdicts",) if card.states.startswith("verdicts") else of_scores for card in cards))
             graded = ("score",)
+        if not judge:
+            judge, graded = self._regraded[0], graded or ("score", LIFT)
         return exchanged(earlier.models, later.models), replace(judge, metrics=graded) if judge else None
 
-    @property
-    def _other_rubrics(self) -> Exchange | None:
-        """The judges of both sides, each with a digest of the rubrics that differ; None if no rubric differs."""
-        earlier = {document.name: document.rubric for document in self.before.documents if document.rubric}
-        differing = [
-            (earlier[document.name], document.rubric)
-            for document in self.after.documents
-            if document.rubric and earlier.get(document.name, document.rubric) != document.rubric
-        ]
-        if not differing:
-            return None
-        digests = (f"rubrics {short_digest(' '.join(rubrics))}" for rubrics in zip(*differing, strict=True))
-        judges = ((card.usage or RunUsage()).judges for card in (self.before, self.after))
-        return Exchange(*((*names, rubrics) for names, rubrics in zip(judges, digests, strict=True)))
-
-    @property
-    def share_a_document(self) -> bool:
-        """Whether both, which have documents, have one in common."""
-        if self.before.documents[0].name == self.after.documents[0].name:  # as a rule
-            return True
-        earlier = {document.name for document in self.before.documents}
-        return not earlier.isdisjoint(document.name for document in self.after.documents)
+    @cached_property
+    def _regraded(self) -> tuple[Exchange | None, set[str]]:
+        """The judges of both sides, if more documents have other ones or rubrics than are left out; else these few."""
+        cards = (self.before, self.after) if self.after.states else ()  # of other kinds there may be very many
+        sides = [{each.name: each.rubric for each in card.documents if each.rubric} for card in cards]
+        common = [id for id in sides[0] if id in sides[1]] if sides else []
+        # Each has a part for the judges, and perhaps one for their rubric, which a side need not state.
+        differing = [id for id in common if any(map(ne, sides[0][id].split(), sides[1][id].split()))]
+        if len(differing) in range(1, len(common)) and len(differing) <= max(1, _MOST_REGRADED * len(common)):
+            return None, {*differing}
+        digests = (f"judges and rubrics {short_digest(' '.join([side[id] for id in differing]))}" for side in sides)
+        judges = ((card.usage or RunUsage()).judges for card in cards)
+        both = ((*names, digest) for names, digest in zip(judges, digests, strict=True))
+        return Exchange(*both) if differing else None, set()
 
     def difference(self, name: str) -> float | None:
         """Return the change of a metric; None if it is not defined. It is that of ``change``, without the snapshots."""
@@ -121,7 +119,7 @@ class Compared(Frozen, dict=True, gc=True):
         """The documents that both have, of each side."""
         sides = self.before.documents, self.after.documents
         first, last = ({each.name for each in side if each.status != "not_asked"} for side in sides)
-        both = first & last
+        both = (first & last) - self._regraded[1]
         earlier, later = ([each for each in side if each.name in both] for side in sides)
         return earlier, later
 
@@ -194,7 +192,8 @@ def comparable_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
     for index, card in enumerate(cards):
         judge = Compared(stated, card).exchanges[1] if stated and card.usage else None
         both = Compared(counted, card) if counted and card.documents else None
-        if regraded(judge, metric) or (both and (regraded(both.exchanges[1], metric) or not both.share_a_document)):
+        is_new = both and both.before.documents[0].name != card.documents[0].name and both.overlap.verdict == "refused"
+        if is_new or regraded(judge, metric) or (both and regraded(both.exchanges[1], metric)):
             starts.append(index)
         else:
             starts.append(starts[-1] if starts else 0)

@@ -28,18 +28,8 @@ from sitegen.config.site import read_site_file
 from sitegen.data_files.project_files import real, write_named
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.layout import is_path
-from sitegen.llm import calling
+from sitegen.llm import calling, files
 from sitegen.llm.client import CallSettings, Log
-from sitegen.llm.files import (
-    JUDGE,
-    Prompt,
-    PromptCase,
-    ResponsesFile,
-    parse_template,
-    partial_of,
-    read_prompt,
-    read_prompt_cases,
-)
 from sitegen.model.metrics import traits_of
 from sitegen.questions.comparison_files.prompts import evaluate, variant_name
 from sitegen.questions.work_tree import WorktreeEval, WorktreeProject, first_file
@@ -58,7 +48,7 @@ class AskedEval(NamedTuple):
 
     request: CallRequest
     place: WorktreeEval
-    cases: tuple[PromptCase, ...]
+    cases: tuple[files.PromptCase, ...]
 
     @property
     def project(self) -> WorktreeProject:
@@ -100,13 +90,13 @@ class AskedEval(NamedTuple):
                 where=str(place.ground_truth),
                 fix="Keep the test cases in a test_cases.json of their own.",
             )
-        return cls(request, place, read_prompt_cases(_inside(project, place.ground_truth)))
+        return cls(request, place, files.read_prompt_cases(_inside(project, place.ground_truth)))
 
-    def respond(self, template: Prompt, path: Path) -> bool:
+    def respond(self, template: files.Prompt, path: Path) -> bool:
         """Ask for the responses. Returns whether a call failed."""
         request = self.request
         settings = self._call_settings(request.model)
-        file = ResponsesFile.read(path, [case.id for case in self.cases])
+        file = files.ResponsesFile.read(path, [case.id for case in self.cases])
         slots = ((case, slot) for case in self.cases for slot in file.slots(case.id))
         todo = [at for at in slots if request.again or not calling.is_answered(file.rows.get(at[1]))][: request.limit]
         ids = {case.id for case in self.cases}
@@ -120,13 +110,13 @@ class AskedEval(NamedTuple):
             asked = calls.ask_for_responses(todo)
         return self._print_outcome(path, asked, "responses")
 
-    def judge(self, template: Prompt, paths: Sequence[Path], model: str | None) -> bool:
+    def judge(self, template: files.Prompt, paths: Sequence[Path], model: str | None) -> bool:
         """Grade the responses in files, by default with the configured model. Returns whether a call failed."""
         request = self.request
         settings = self._call_settings(model or self.project.config.llm.judge_model)
         failed = False
         for path in paths:
-            file = ResponsesFile.read(path, [case.id for case in self.cases])
+            file = files.ResponsesFile.read(path, [case.id for case in self.cases])
             todo = calling.responses_to_grade(self.cases, file, again=request.again)[: request.limit]
             authors = [calling.DATED.sub("", str(file.rows[slot].get("model") or "")) for _, slot in todo]
             if own := authors.count(calling.DATED.sub("", settings.model)):
@@ -139,10 +129,10 @@ class AskedEval(NamedTuple):
             failed |= self._print_outcome(path, asked, "grades")
         return failed
 
-    def judge_template(self, prompt: Path | None) -> Prompt:
+    def judge_template(self, prompt: Path | None) -> files.Prompt:
         """Return the judge's prompt in a file, by default that of the eval's settings or else sitegen's own."""
         named = prompt or self.prompt_of_setting("judge_prompt")
-        template = read_prompt(named) if named else parse_template(JUDGE)
+        template = files.read_prompt(named) if named else files.parse_template(files.JUDGE)
         if "output" not in template.placeholders:
             raise ConfigurationError(
                 "The judge's prompt has no {output}.", where=str(named), fix="Put {output} where the answer belongs."
@@ -169,7 +159,7 @@ class AskedEval(NamedTuple):
             names = (place.entry.outputs,)
         else:
             names = files_of("responses").overwritten
-        partial = first_file(place.folder, tuple(str(partial_of(Path(name))) for name in names))
+        partial = first_file(place.folder, tuple(str(files.partial_of(Path(name))) for name in names))
         interrupted = partial.with_suffix("") if partial else place.folder / names[0]
         return first_file(place.folder, names) or interrupted
 
@@ -180,7 +170,7 @@ class AskedEval(NamedTuple):
         if variant is None and place.folder.is_dir():
             pattern = files_of("responses").variants
             candidates += sorted(file for file in place.folder.iterdir() if re.fullmatch(pattern, file.name))
-        existing = [path for path in dict.fromkeys(candidates) if path.is_file() or partial_of(path).is_file()]
+        existing = [path for path in dict.fromkeys(candidates) if path.is_file() or files.partial_of(path).is_file()]
         existing = existing or [
             path for path in place.paths_of(place.newest) if variant in (None, path.stem.partition("-")[2])
         ]
@@ -242,7 +232,7 @@ def respond(request: RespondRequest) -> None:
         or asked.prompt_of_setting("prompt")
         or _inside(project, project.root / "prompts" / f"{entry.id}.md")
     )
-    template, variant = read_prompt(prompt), request.variant
+    template, variant = files.read_prompt(prompt), request.variant
     if request.test_cases and not variant:
         variant = variant_name(project, prompt)
     path = _inside(project, asked.responses_path(variant))

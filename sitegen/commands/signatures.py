@@ -12,25 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 import typer
 
 from sitegen import __version__
+from sitegen.commands import requests
 from sitegen.commands.printing import print_line
-from sitegen.commands.requests import (
-    CheckRequest,
-    CompareRequest,
-    EvalId,
-    Json,
-    JudgeRequest,
-    Repo,
-    RepoOption,
-    RespondRequest,
-    VerifyRequest,
-    spelled_out,
-)
 
 if TYPE_CHECKING:
     from sitegen.project import Options
 
 
-@spelled_out(
+@requests.spelled_out(
     "REPO", "out", "rev", "jobs", "worktree", "allow_shallow", "force", "base_url", "own_templates", "dask", "cache"
 )
 def build(
@@ -51,7 +40,7 @@ def build(
     command(options, strict=strict, public=public, open_browser=open_browser)
 
 
-@spelled_out("REPO", "jobs", "allow_shallow", "own_templates", "cache")
+@requests.spelled_out("REPO", "jobs", "allow_shallow", "own_templates", "cache")
 def watch(
     options: Options,
     port: Annotated[
@@ -66,7 +55,7 @@ def watch(
 
 
 def init(
-    repo: Repo = Path(),
+    repo: requests.Repo = Path(),
     templates: Annotated[
         list[str] | None,
         typer.Option(
@@ -99,7 +88,7 @@ def init(
     command(repo, templates or (), skeletons=skeletons, dry_run=dry_run, vendor=vendor)
 
 
-@spelled_out("rev", "repo", "allow_shallow", "cache")
+@requests.spelled_out("rev", "repo", "allow_shallow", "cache")
 def export(
     options: Options,
     format_: Annotated[Literal["csv", "sqlite"], typer.Option("--format", help="A folder, or one file.")],
@@ -140,10 +129,10 @@ def demo(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or em
     print_line(f"next: cd {shlex.quote(str(folder))} && sitegen build")
 
 
-@spelled_out("rev", "repo", "allow_shallow", "cache")
+@requests.spelled_out("rev", "repo", "allow_shallow", "cache")
 def history(
     options: Options,
-    eval_id: EvalId = "",
+    eval_id: requests.EvalId = "",
     by: Annotated[
         str | None,
         typer.Option(
@@ -151,7 +140,7 @@ def history(
             help="A column for each variant, model, or value of this tag of the cases; also variant,model.",
         ),
     ] = None,
-    json_: Json = False,
+    json_: requests.Json = False,
 ) -> None:
     """List all iterations of an eval."""
     from sitegen.commands.history import history as command
@@ -159,13 +148,13 @@ def history(
     command(options, eval_id, by=by, as_json=json_)
 
 
-@spelled_out("rev", "repo", "allow_shallow", "cache")
+@requests.spelled_out("rev", "repo", "allow_shallow", "cache")
 def blame(
     options: Options,
-    eval_id: EvalId,
+    eval_id: requests.EvalId,
     field: Annotated[str, typer.Argument(metavar="FIELD", help="walls[].area, walls[3].area, or with * and ?.")],
     document: Annotated[str | None, typer.Option(metavar="ID", help="Only this document or case.")] = None,
-    json_: Json = False,
+    json_: requests.Json = False,
 ) -> None:
     """Show when a field was right and wrong, and what changed it."""
     from sitegen.commands.history import blame as command
@@ -173,16 +162,16 @@ def blame(
     command(options, eval_id, field, document=document, as_json=json_)
 
 
-@spelled_out("repo", "allow_shallow", "cache")
-def compare(request: CompareRequest) -> None:
+@requests.spelled_out("repo", "allow_shallow", "cache")
+def compare(request: requests.CompareRequest) -> None:
     """Compare variants, models, tags, iterations, or revisions."""
     from sitegen.commands.compare import compare as command
 
     command(request)
 
 
-@spelled_out("rev", "worktree", "repo", "allow_shallow", "cache")
-def check(request: CheckRequest) -> None:
+@requests.spelled_out("rev", "worktree", "repo", "allow_shallow", "cache")
+def check(request: requests.CheckRequest) -> None:
     """Compare every eval with its limits and its base: the gate.
 
     Exits with 1 if an eval fails. Limits are set under [gate] in sitegen.toml; the targets of evals are floors too.
@@ -192,8 +181,8 @@ def check(request: CheckRequest) -> None:
     command(request)
 
 
-@spelled_out()
-def verify_one(request: VerifyRequest) -> None:
+@requests.spelled_out()
+def verify_one(request: requests.VerifyRequest) -> None:
     """Score one output of the work tree now."""
     from sitegen.commands.verify import verify_one as command
 
@@ -204,8 +193,8 @@ def verify_all(
     evals_dir: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The folder of evals. Overrides the configuration.")
     ] = None,
-    json_: Json = False,
-    repo: RepoOption = Path(),
+    json_: requests.Json = False,
+    repo: requests.RepoOption = Path(),
 ) -> None:
     """Score the newest output of every eval now."""
     from sitegen.commands.verify import verify_all as command
@@ -213,8 +202,8 @@ def verify_all(
     command(repo, evals_dir, as_json=json_)
 
 
-@spelled_out()
-def respond(request: RespondRequest) -> None:
+@requests.spelled_out()
+def respond(request: requests.RespondRequest) -> None:
     """Let a model answer the test cases of an eval.
 
     Continues where it was interrupted. With --test_cases or --output, the responses are also graded and scored.
@@ -224,8 +213,8 @@ def respond(request: RespondRequest) -> None:
     command(request)
 
 
-@spelled_out()
-def judge(request: JudgeRequest) -> None:
+@requests.spelled_out()
+def judge(request: requests.JudgeRequest) -> None:
     """Let a model grade responses from 1 to 5.
 
     The grades are recorded with the responses: those in the eval's folder, otherwise those of its newest iteration.

@@ -28,6 +28,7 @@ from sitegen.importers.case import (
     grade_of,
     graded,
     grader_name,
+    is_no_score,
     texts_of,
     with_verdicts_as_fields,
 )
@@ -203,6 +204,8 @@ _IS_JUDGED: Final = ("judged", "isjudged", "wasjudged")
 """Names of columns that say whether a judge saw the answer, in lower case without separators."""
 _CONVERSATIONS: Final = ("messages", "transcript", "trajectory", "conversation")
 """Usual names of the column with the messages and calls of tools of an agent."""
+_NOT_GRADED: Final = ("n/a", "N/A")  # what a cell says where a judge has nothing to grade
+_MOST_UNWRITTEN: Final = 0.1  # of the rows, may lack the score of a judge without a word
 _FAILED: Final = "evaluator_failures"  # the column in which pydantic-evals lists the evaluators that failed
 _MOST_KEYS: Final = 200  # the most keys of the objects in columns, of which each is a column for all rows
 _NAME: Final = 120  # characters
@@ -259,7 +262,7 @@ class _TableReader:
                 f"none of its columns says how good an answer is; its columns are: {listed}",
                 "Name a column for score, scores or passed, or for both expected and output.",
             )
-        self._off_scale: Counter[str] = Counter()
+        self._off_scale, self._unwritten = Counter[str](), Counter[str]()
         self._shown = self._judge = ""
         if column_map.high == inf:
             self._find_scale({*shown})
@@ -325,6 +328,11 @@ class _TableReader:
             message = f"An evaluator failed at {len(partly)} of {len(cases)} rows, whose other scores count"
             why = text(value_at(partly[0], f"{_FAILED}.0.error_message"))[:200]
             self.findings.append(Finding("warning", message, "Let the evaluator judge them again.", value=why))
+        for column, times in self._unwritten.items():
+            if times > max(1, _MOST_UNWRITTEN * len(cases)):
+                message = f"The judge {column[:80]!r} wrote no score for {times} of {len(cases)} rows"
+                fix = "Let it grade these rows again; write n/a where it has nothing to grade."
+                self.findings.append(Finding("warning", message, fix))
         for column, times in self._off_scale.items():
             limits = f"{self._map.low:g} to {self._map.high:g}"
             message = f"Scores in the column {column[:80]!r} are not numbers from {limits}: {times} of {len(cases)}"
@@ -366,6 +374,8 @@ class _TableReader:
                 cell = value_at(row, column)
                 if cell is None and column not in row:
                     continue  # a check that this case does not have
+                if len(columns) > 1 and is_no_score(cell) and cell not in _NOT_GRADED and not self._text(row, "error"):
+                    self._unwritten[name] += 1
                 reason = next((text(members(cell)[key]) for key in _REASONS if key in members(cell)), "")
                 if name in self._reasons:
                     reason = _cell_text(value_at(row, self._reasons[name]))

@@ -148,7 +148,8 @@ class DocumentScore(Frozen):
     metrics: tuple[Metric, ...] = ()
     """Further metrics of this document, if the kind has any."""
     rubric: str = ""
-    """Digest of the judge's rubric for this document; empty if there is no judge, or none is stated."""
+    """Digest of the judges whose grades the score is the mean of, or ``-``, and of their rubric if any is stated; empty
+    if there are neither."""
     of_case: str = ""
     """The case or document that it answers, if it is one of several answers to it; empty if this is its name."""
     axes: dict[str, str] = field(default_factory=dict)

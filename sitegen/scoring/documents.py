@@ -10,18 +10,9 @@ from msgspec import structs
 from sitegen.model.frozen import FrozenObject
 from sitegen.model.metrics import Counts, Nouns
 from sitegen.model.scorecards import DocumentStatus, Kappa, Mark, MarkedText, Result, SpansPanel
+from sitegen.scoring import results_file
 from sitegen.scoring.kinds import nouns_of, specs_of_results
 from sitegen.scoring.responses.document import responses_document
-from sitegen.scoring.results_file import (
-    FieldCounts,
-    Metadata,
-    OfAnswer,
-    ProblemRow,
-    ResultsDocument,
-    field_row,
-    fields_document,
-    of_answer,
-)
 from sitegen.stats import counts as stats
 from sitegen.text.values import as_text, json_value
 
@@ -50,7 +41,7 @@ class ParagraphRow(FrozenObject):
     """(start, end, outcome, category) of each highlight that is in the text, in characters."""
 
 
-class HighlightsDocument(ResultsDocument):
+class HighlightsDocument(results_file.ResultsDocument):
     """The results of kind ``highlights``, starting with the numbers of all paragraphs together."""
 
     form: ClassVar = "sitegen/highlights-results/1"
@@ -122,7 +113,7 @@ def _highlight_numbers(counts: Counts) -> HighlightNumbers:
     )
 
 
-class CaseRow(OfAnswer):
+class CaseRow(results_file.OfAnswer):
     """One case, as one variant and model answered it."""
 
     id: str
@@ -135,14 +126,14 @@ class CaseRow(OfAnswer):
     """The name and the complete details of each judge."""
 
 
-class JudgedDocument(ResultsDocument):
+class JudgedDocument(results_file.ResultsDocument):
     """The results of kind ``judged``; a count or ratio that is the same number as another one is null."""
 
     form: ClassVar = "sitegen/judged-results/1"
 
     metrics: dict[str, float | None]
-    totals: FieldCounts
-    by_attribute: dict[str, FieldCounts]
+    totals: results_file.FieldCounts
+    by_attribute: dict[str, results_file.FieldCounts]
     cases: tuple[CaseRow, ...]
     agreement_with_people: Kappa | None
     """Over the cases that both judged; None if there are fewer than two, or if all have one verdict."""
@@ -156,15 +147,15 @@ def judged_document(result: Result, shared: Mapping[str, Any], same: Collection[
         **shared,
         schema=JudgedDocument.form,
         metrics={metric.name: metric.value for metric in card.metrics if metric.name not in same},
-        totals=field_row(card.counts, same),
-        by_attribute={field.attribute: field_row(field.counts, same) for field in card.fields},
+        totals=results_file.field_row(card.counts, same),
+        by_attribute={field.attribute: results_file.field_row(field.counts, same) for field in card.fields},
         cases=tuple(
             CaseRow(
                 id=document.name,
                 score=dict(document.metrics)["score"],
                 **stats.cells(document.counts, same),
                 judges=judges.get(document.name, ()),
-                **of_answer(document),
+                **results_file.of_answer(document),
             )
             for document in card.documents
         ),
@@ -180,7 +171,7 @@ class NumberRow(FrozenObject):
     higher_is_better: bool
 
 
-class RecordedDocument(ResultsDocument):
+class RecordedDocument(results_file.ResultsDocument):
     """The results of kind ``recorded``."""
 
     form: ClassVar = "sitegen/recorded-results/1"
@@ -193,11 +184,11 @@ def results_document(
     result: Result,
     *,
     eval_id: str,
-    metadata: Metadata,
+    metadata: results_file.Metadata,
     thresholds: Mapping[str, float] = {},
     methods: Sequence[str] = (),
     nouns: Nouns | None = None,
-) -> ResultsDocument:
+) -> results_file.ResultsDocument:
     """Return the document of one result.
 
     ``nouns``: those of its series, if it is a point of one. ``methods``: the scoring methods that a result of kind
@@ -205,7 +196,7 @@ def results_document(
     """
     card = result.scorecard
     problems = tuple(
-        ProblemRow(severity=each.severity, what=each.text, fix=each.fix, line=each.line, about=each.about)
+        results_file.ProblemRow(severity=each.severity, what=each.text, fix=each.fix, line=each.line, about=each.about)
         for each in card.findings
     )
     shared: dict[str, Any] = {
@@ -224,4 +215,4 @@ def results_document(
     if card.kind == "recorded":
         numbers = (NumberRow(spec.name, card.metric(spec.name), spec.higher_is_better) for spec in card.specs)
         return RecordedDocument(**shared, schema=RecordedDocument.form, numbers=tuple(numbers))
-    return fields_document(result, shared)
+    return results_file.fields_document(result, shared)

@@ -353,28 +353,33 @@ def _judged_documents(
         if any(case.has_result for case in repeats):
             told = [[each / case.answers for each in _numbers(case.transcript)] for case in repeats if case.transcript]
             of_turns = map(Metric, of_transcripts, map(stats.mean, zip(*told, strict=True)))
-            yield _document_score(repeats, (*_optional(repeats, fewest, lifts.get(document)), *of_turns))
+            counts = stats.total(cells for case in repeats for opinion in case.opinions for _, cells in opinion.counts)
+            score, pass_rate = stats.mean(case.score for case in repeats), stats.mean(case.passed for case in repeats)
+            metrics = *_judged_metrics(score, counts, pass_rate), *_optional(repeats, fewest, lifts.get(document))
+            first, usage = repeats[0], run_usage(_calls(repeats)) or RunUsage()
+            yield DocumentScore(
+                name=document,
+                status="scored",
+                counts=counts,
+                metrics=(*metrics, *of_turns),
+                rubric=_graded_by(repeats),
+                of_case="" if first.id == document else first.id,
+                axes=first.axes,
+                cost=usage.cost,
+                latency=usage.latency_median,
+            )
 
 
-def _document_score(repeats: Sequence[JudgedCase], optional: Iterable[Metric]) -> DocumentScore:
-    """Sum up the answers to a case under the same circumstances. ``optional``: metrics that not every case has."""
-    counts = stats.total(cells for case in repeats for opinion in case.opinions for _, cells in opinion.counts)
-    first = repeats[0]
-    score, pass_rate = stats.mean(case.score for case in repeats), stats.mean(case.passed for case in repeats)
-    graders = (opinion.grader for opinion in first.opinions if opinion.grader)
-    rubrics: list[Value] = [grader.rubric for grader in graders if grader.rubric]
-    usage = run_usage(_calls(repeats)) or RunUsage()
-    return DocumentScore(
-        name=first.document,
-        status="scored",
-        counts=counts,
-        metrics=(*_judged_metrics(score, counts, pass_rate), *optional),
-        rubric=short_digest(as_json(rubrics)) if rubrics else "",
-        of_case="" if first.id == first.document else first.id,
-        axes=first.axes,
-        cost=usage.cost,
-        latency=usage.latency_median,
-    )
+def _graded_by(repeats: Sequence[JudgedCase]) -> str:
+    """Return the digests of who graded the answers to a case, and of what they were asked, as in ``DocumentScore``."""
+    rubrics = [each.grader.rubric for each in repeats[0].opinions if each.grader and each.grader.rubric]
+    scored = [[judge for judge in case.judges if judge.score is not None] for case in repeats]
+    # The score that a tool states, and that of verdicts alone, is no mean of grades.
+    is_stated = any(case.opinion.score is not None for case in repeats)
+    is_mean = not is_stated and any(not judge.counts for judges in scored for judge in judges)
+    judges = set.intersection(*({judge.name for judge in each} for each in scored)) if is_mean else set[str]()
+    digests = [short_digest(as_json([*names])) if names else "-" for names in (sorted(judges), rubrics)]
+    return " ".join(digests).removesuffix(" -").removesuffix("-")
 
 
 def _calls(cases: Iterable[JudgedCase]) -> list[Call]:
