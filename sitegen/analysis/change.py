@@ -203,7 +203,7 @@ def compared_alike(before: Point, after: Point, scorecard_of: ScorecardOf | None
     if not mixed or now is None or own[1].traits.is_recorded:  # as a rule
         return Compared(*own)
     then = scored_now(replace(before, now=now))
-    return Compared(then, own[1]) if _fields(own[0]) == _fields(then) else Compared(*own)
+    return Compared(then, own[1]) if own[0].asked_fields == then.asked_fields else Compared(*own)
 
 
 _Clocks: TypeAlias = tuple[Scorecard, Scorecard, bool]
@@ -220,15 +220,11 @@ def compared_now(before: Point, after: Point) -> Compared:
 
 def _clocks(point: Point) -> _Clocks:
     own, now = point.scorecard, scored_now(point)
-    return own, now, own is now or _fields(own) == _fields(now)
+    return own, now, own is now or own.asked_fields == now.asked_fields
 
 
 def _compared_now(before: _Clocks, after: _Clocks) -> Compared:
     return Compared(before[1], after[1]) if before[2] and after[2] else Compared(before[0], after[0])
-
-
-def _fields(card: Scorecard) -> set[str]:
-    return {each.attribute for each in card.fields if each.counts.tp + each.counts.fn}
 
 
 def scored_now(point: Point) -> Scorecard:

@@ -146,7 +146,7 @@ class OutputEdits(Frozen, gc=True, dict=True):
         """
         stale = []
         sides = (((edit.new, 1), (edit.old, -1)) for edit in self.edits)
-        moves = (sum(sign * int.from_bytes(file.oid.encode(), "big") for file, sign in pair if file) for pair in sides)
+        moves = (sum(sign * hash(file.oid) for file, sign in pair if file) for pair in sides)
         contents = [*accumulate(moves, initial=0)]  # after each number of edits; equal sums are the same files
         for snapshot, made, commits, until in zip(self.snapshots, self._made, self.made_with, self._ends, strict=True):
             used = contents[bisect_right(self._positions, (commits[-1] if commits else made.commit).position)]

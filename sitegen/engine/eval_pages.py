@@ -106,7 +106,6 @@ class _EvalPages:
         self._cards = EvalScorecards(task.context, self._history, self._cache)
         self._specs = self._cards.series_specs()
         self._edits = task.output_edits
-        self._edits_by_variant = edits_by_variant(self._edits.edits, task.moved)
         self._cells = self._cards.cells()
         series = self._cards.series(info, self._edits, self._cells, [*task.record.by_report.values()])
         self._series = replace(series, baselines=task.baselines)
@@ -308,6 +307,10 @@ class _EvalPages:
             prompts=prompts,
         )
         return grid if grid.has_texts or grid.address_of("flaky") else None
+
+    @cached_property
+    def _edits_by_variant(self) -> Mapping[str, Sequence[FileEdit]]:
+        return edits_by_variant(self._edits.edits, self._task.moved)
 
     @cached_property
     def _edits_by_text(self) -> Mapping[str, Sequence[FileEdit]]:

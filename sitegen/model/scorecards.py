@@ -6,6 +6,7 @@ blocks of a report that scorers emit and templates render, so that a new eval ki
 """
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.answers import AnsweredCase
@@ -189,7 +190,7 @@ class VariantScore(Frozen):
     """The judges of its grades; empty if no file states them."""
 
 
-class Scorecard(Frozen):
+class Scorecard(Frozen, dict=True, gc=True):
     """The stored numbers of one scored output: all that trends, comparisons and heatmaps need, without values."""
 
     status: Status
@@ -227,6 +228,11 @@ class Scorecard(Frozen):
     def unit(self) -> Literal["documents", "cases"]:
         """What its samples are made of: cases if the kind has them, or if several answers are to one."""
         return "cases" if self.traits.has_cases or any(document.of_case for document in self.documents) else "documents"
+
+    @cached_property
+    def asked_fields(self) -> frozenset[str]:
+        """The attributes of the values that the output was asked for."""
+        return frozenset(each.attribute for each in self.fields if each.counts.tp + each.counts.fn)
 
     @property
     def has_variants(self) -> bool:
