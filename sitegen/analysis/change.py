@@ -261,9 +261,7 @@ def best_points(points: Sequence[Point], spec: MetricSpec) -> tuple[int | None, 
     for index, here in enumerate(clocks):
         if since[index] == index:
             at = None
-        if here[1].metric(spec.name) is None:
-            pass
-        elif at is None or _compared_now(clocks[at], here).is_gain(spec):
+        if here[1].metric(spec.name) is not None and (at is None or _compared_now(clocks[at], here).is_gain(spec)):
             at = index
         indices.append(at)
     return tuple(indices)

@@ -145,8 +145,7 @@ class OutputEdits(Frozen, gc=True, dict=True):
         output, and was in use when the output was made, does not count. Neither do edits that were taken back.
         """
         stale = []
-        sides = (((edit.new, 1), (edit.old, -1)) for edit in self.edits)
-        moves = (sum(sign * hash(file.oid) for file, sign in pair if file) for pair in sides)
+        moves = (hash(edit.new and edit.new.oid) - hash(edit.old and edit.old.oid) for edit in self.edits)
         contents = [*accumulate(moves, initial=0)]  # after each number of edits; equal sums are the same files
         for snapshot, made, commits, until in zip(self.snapshots, self._made, self.made_with, self._ends, strict=True):
             used = contents[bisect_right(self._positions, (commits[-1] if commits else made.commit).position)]
