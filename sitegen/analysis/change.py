@@ -206,10 +206,6 @@ def compared_alike(before: Point, after: Point, scorecard_of: ScorecardOf | None
     return Compared(then, own[1]) if own[0].asked_fields == then.asked_fields else Compared(*own)
 
 
-_Clocks: TypeAlias = tuple[Scorecard, Scorecard, bool]
-"""The scorecard of a point as judged then, as judged now, and whether both are asked for the same fields."""
-
-
 def compared_now(before: Point, after: Point) -> Compared:
     """Return the scorecards of two points as the newest ground truth and rules judge both outputs.
 
@@ -218,12 +214,13 @@ def compared_now(before: Point, after: Point) -> Compared:
     return _compared_now(_clocks(before), _clocks(after))
 
 
-def _clocks(point: Point) -> _Clocks:
+def _clocks(point: Point) -> tuple[Scorecard, Scorecard, bool]:
+    """Return the scorecard of a point as judged then, as judged now, and whether both are asked for the same fields."""
     own, now = point.scorecard, scored_now(point)
     return own, now, own is now or own.asked_fields == now.asked_fields
 
 
-def _compared_now(before: _Clocks, after: _Clocks) -> Compared:
+def _compared_now(before: tuple[Scorecard, Scorecard, bool], after: tuple[Scorecard, Scorecard, bool]) -> Compared:
     return Compared(before[1], after[1]) if before[2] and after[2] else Compared(before[0], after[0])
 
 

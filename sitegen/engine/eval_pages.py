@@ -315,8 +315,7 @@ class _EvalPages:
     @cached_property
     def _edits_by_text(self) -> Mapping[str, Sequence[FileEdit]]:
         """The edits of instruction files by the text that they left, for prompts whose names are those of no file."""
-        every = dict.fromkeys(chain.from_iterable(self._edits_by_variant.values()))
-        edits = {each: each.edit.new.oid for each in every if each.edit.new}
+        edits = {each: each.edit.new.oid for each in chain(*self._edits_by_variant.values()) if each.edit.new}
         contents = (read.content or b"" for read in self._task.context.open().read_blobs(edits.values()))
         return grouped(zip((each.decode(errors="replace").strip() for each in contents), edits, strict=True))
 
