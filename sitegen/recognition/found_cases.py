@@ -71,18 +71,20 @@ def case_file_evals(search: Search) -> Iterator[EvalConfig]:
             dir=None if is_first else folder,
             outputs=outputs,
             ground_truth=outputs if files_of(kind).ground_truths else None,
-            settings=(names_scores and search.answer("scale", paths[0], partial(_on_a_scale, paths[0]))) or "{}",
+            settings=(names_scores and search.answer("columns", paths[0], partial(settings_of_table, paths[0])))
+            or "{}",
         )
 
 
-def _on_a_scale(path: str, content: bytes) -> str:
-    """Return settings for a table whose scores are on another scale than 0 to 1, as JSON; empty for any other file."""
+def settings_of_table(path: str, content: bytes) -> str:
+    """Return the settings without which a table has no scores, as JSON: a scale, or columns of labels; else nothing."""
     from sitegen.recognition.recognition import guess_columns  # takes time to import; few evals need it
 
     table = table_of(value_of(ending(path), content)) if importer_of(path, content) is ANY_LINES else None
     settings = (guess_columns(table) if table else None) or {}
     named = {"list": table.key} if table and table.key else {}
-    return canonical_settings(settings | named) if "range" in settings else ""
+    is_needed = "range" in settings or {"passed", "score", "scores"}.isdisjoint(settings.get("columns", ["score"]))
+    return canonical_settings(settings | named) if is_needed else ""
 
 
 def kind_of_newest(search: Search, entry: EvalConfig) -> EvalConfig:

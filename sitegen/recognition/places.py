@@ -10,7 +10,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from itertools import islice, zip_longest
 from posixpath import basename, dirname, join, normpath
 from typing import Any, Final
@@ -33,6 +33,7 @@ from sitegen.recognition.found_cases import (
     case_file_evals,
     judged_by_responses,
     kind_of_newest,
+    settings_of_table,
     test_case_evals,
 )
 from sitegen.text.globs import escaped, without_answerers
@@ -268,8 +269,11 @@ def judged_evals(search: Search) -> Iterator[EvalConfig]:
         if folder in search.homes:
             continue
         names, entry = search.names(folder), EvalConfig(id=eval_id)
-        is_judged = OTHER_KINDS.isdisjoint(names) and False in map(names.get, files_of("judged").outputs)
-        judged = dataclasses.replace(entry, kind="judged") if is_judged else judged_by_responses(search, entry)
+        judged = judged_by_responses(search, entry)
+        own = [name for name in files_of("judged").outputs if names.get(name) is False]
+        if own and OTHER_KINDS.isdisjoint(names):
+            settings = search.answer("columns", path := join(folder, own[0]), partial(settings_of_table, path))
+            judged = dataclasses.replace(entry, kind="judged", settings=settings or "{}")
         if judged.kind:
             yield judged
 
