@@ -14,7 +14,7 @@ from hashlib import blake2b
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from posixpath import commonprefix, splitext
+from posixpath import commonprefix, dirname, splitext
 from typing import Final, Literal
 
 from msgspec.structs import replace
@@ -172,7 +172,8 @@ def _follow_earlier_places(fold: HistoryFold) -> None:
 
     Where half of the files of a folder were before, under the same names, that folder was: their contents are the same,
     or the commit deleted all files of these names in one folder, and wrote them in another. It is an alias of the
-    folder or the file that the entry names; files in other folders count as if they had always been where they are.
+    folder or the file that the entry names; files in other folders count as if they had always been where they are. So
+    do those of a folder ``outputs/`` that the commit deleted where it wrote ``outputs.jsonl``.
     """
     layout = fold.layout
     places = [
@@ -207,6 +208,9 @@ def _follow_earlier_places(fold: HistoryFold) -> None:
                 others = (pairs[pair] for pair in pairs if pair[1] == new and pair[0] != before)
                 if 2 * number >= there and number not in others:  # of two halves, nobody knows which it was
                     found.append((name, position, before, new))
+            removed = {dirname(path) for path, _, new in changes[sha] if not new}
+            joined = ((splitext(path)[0], path) for path in (*here, *outputs))
+            found += [(name, position, before, new) for before, new in dict.fromkeys(joined) if before in removed]
         return json.dumps(found)
 
     # What is uncommitted may be something else in the next build.
