@@ -96,7 +96,7 @@ def text_of(content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise UnreadableError("it is not UTF-8 text", "Save the file as UTF-8.", line) from None
+        raise UnreadableError("it is not UTF-8 text", "Save the file as UTF-8, in Excel as CSV UTF-8.", line) from None
 
 
 def too_deep(line: int | None = None) -> UnreadableError:
@@ -189,6 +189,9 @@ def parse_json(text: str, line: int = 1) -> Parsed[Value]:
         )
     except json.JSONDecodeError as error:
         where = line + error.lineno - 1
+        if re.match(TWO_LINES, text.encode(errors="replace")):
+            fix = "End its name with .jsonl, or write the lines as one list."
+            raise UnreadableError("it is JSON Lines, with a value on each line", fix, where) from None
         raise UnreadableError(
             f"it is not valid JSON: {error.msg.removesuffix(' at')} at line {where}, column {error.colno}",
             "Write valid JSON.",

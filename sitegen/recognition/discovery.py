@@ -268,7 +268,9 @@ def _recognised(series: OutputSeries, truths: TruthFinder, at: FilesAt) -> tuple
     # With the labels of a model it may be an output as well.
     if series.is_named_as_truth and (series.versions < OFTEN or not series.hinted):
         columns = recognition[0].get("settings", {}).get("columns", {}) if recognition else {}
-        return (content, recognition, "") if {"expected", "output"} <= columns.keys() else (None, None, "")
+        if content is None or {"expected", "output"} <= columns.keys():
+            return content, recognition, ""
+        return None, None, why_malformed(file, content)
     if recognition is not None:
         return content, recognition, ""
     reason = at.refusal(file.path, BYTES) if content is None else ""

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen
-from sitegen.model.outcomes import Judgement, Outcome, Value
+from sitegen.model.outcomes import Judgement, Outcome, Unusable, Value
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import AlignmentPanel
 from sitegen.scoring.compare import Comparison, TruthError, comparison
@@ -195,7 +195,8 @@ class CompiledTruth:
             if rule is not None:
                 expected, compare, nothing = comparison(value, rule, marks, typed=self.truth.written == "yaml")
         except TruthError as error:
-            self._report(invalid_expected_value(place, str(error), "Correct the ground truth.", error.value))
+            if not isinstance(value, Unusable):  # of which the reader of the file tells the line
+                self._report(invalid_expected_value(place, str(error), "Correct the ground truth.", error.value))
             return None
         self.attributes[place.attribute] = None
         same = nothing if compare is None or rules.empty(expected) else compare(expected) or nothing

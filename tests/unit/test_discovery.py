@@ -455,6 +455,7 @@ GRADED = json.dumps({"results": [{"id": f"c{n}", "output": "x", "passed": n < 4,
     [
         *((path, written.replace(" / ", "\n"), reason) for path, written, reason in UNREAD),
         ("evals/qa/run.json", GRADED.encode("utf-16"), "it is not UTF-8 text. Save the file as UTF-8"),
+        ("labels.csv", "id,label\n1,größe\n".encode("cp1252"), "it is not UTF-8 text. Save the file as UTF-8, in"),
         ("evals/qa/run.yaml", "rows:\n\t- 1\n", "it is not valid YAML: found character that cannot start any token"),
         ("evals/qa/run.json", f'{{"big": "{"x" * 5_000_000}"}}', "larger than 5 MB (5 MB)"),
         ("evals/qa/run.json", LFS_POINTER, f"{POINTER}. Run git lfs pull --include evals/qa/run.json"),
