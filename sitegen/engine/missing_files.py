@@ -138,7 +138,8 @@ class MissingFiles(Frozen):
             return self._warning(entry.id, _WITHOUT_OUTPUT.format(entry.id), fix)
         names = _near_truths(self.folders(folder))
         if entry.ground_truth:
-            message = f"The ground truth {entry.ground_truth!r} that the manifest names for {entry.id!r} is not there."
+            named = "that the manifest names for" if self._is_file(self.layout.manifest_path) else "of"
+            message = f"The ground truth {entry.ground_truth!r} {named} {entry.id!r} is not there."
         elif summary is None:
             message = f"The eval {entry.id!r} of the manifest never had a ground truth."
         else:
@@ -246,12 +247,13 @@ class MissingFiles(Frozen):
             near = _near_truths(names)
             results = self.folders(_below(folder, RESULTS)) if names.get(RESULTS) else {}
             has_iterations = any(iteration_number(each) is not None for each in results)
-            has_outputs = name not in self.summaries and (has_iterations or any(each in names for each in _OUTPUTS))
+            has_outputs = has_iterations or any(each in names for each in _OUTPUTS)
             if near:
                 message = f"{folder}/ is not an eval: {first_names(near)} is not the name of a ground truth."
                 fix = f"Call it one of {', '.join(GROUND_TRUTHS)}, or name it as ground_truth in the manifest."
             elif has_outputs:
-                message = f"{folder}/ has outputs and no ground truth, and is not an eval."
+                so = " any more" if name in self.summaries else ", and is not an eval"
+                message = f"{folder}/ has outputs and no ground truth{so}."
                 fix = f"Commit {folder}/{GROUND_TRUTHS[0]}, or name one as ground_truth in the manifest. {_IGNORED}"
                 if any(name in names for name in files_of("judged").outputs):
                     fix = "If they are judged already, write an entry with `kind: judged` into the manifest."

@@ -90,13 +90,21 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Sequenc
     unread = {file.path: file.refused for file in refused if file.oid or at.refusal(file.path) != MISSING}
     unread |= (beside := beside_their_outputs(present))
     candidates = data_files(file for file in files if not (file.refused or file.path in beside))
-    folders = folders_of_documents(candidates, partial(_contents, read, at))
+    # What was expected before it was deleted is the truth if nothing is called so now.
+    names = {file.name for file in candidates if not file.deleted and is_truth_by_name(file.path)}
+    gone = {file.path for file in candidates if file.deleted and is_truth_by_name(file.path) and file.name not in names}
+    sides = tuple(file for file in candidates if not file.deleted or file.path in gone)
+    folders = folders_of_documents(sides, partial(_contents, read, at))
     in_folders = frozenset[str]().union(*(used for _, _, used in folders))
     rest = tuple(file for file in candidates if file.path not in in_folders)
 
     found: list[_Found] = [(series, proposal) for series, proposal, _ in folders]
     not_recognised: dict[str, tuple[OutputSeries, bytes | None, str]] = {}
-    series_of_outputs = _series_of_outputs(rest, frozenset(file.path for file in files), read, at)
+    finder = TruthFinder(
+        (file for file in sides if file.path not in in_folders),
+        lambda path: next(at.earlier(path, BYTES), None) if path in gone else read(path),
+    )
+    series_of_outputs = _series_of_outputs(rest, frozenset(file.path for file in files), finder, at)
     forms, proposals_in, single = set[tuple[frozenset[str], Any]](), Counter[str](), 0
     while len(found) < _MOST and (one := next(series_of_outputs, None)):
         series, content, proposal, reason = one
@@ -201,14 +209,14 @@ def _in_shared_folders(found: list[_Found]) -> list[_Found]:
 
 
 def _series_of_outputs(
-    candidates: tuple[TrackedFile, ...], paths: frozenset[str], read: Reader, at: FilesAt
+    candidates: tuple[TrackedFile, ...], paths: frozenset[str], finder: TruthFinder, at: FilesAt
 ) -> Iterator[tuple[OutputSeries, bytes | None, Proposal | None, str]]:
     """Yield each series that may be outputs, its content, the eval that it could be, and why it cannot be read.
 
     The eval is None if the content is not recognised. ``paths``: those of all files, also of others than candidates.
     """
-    truth_finder, truths = TruthFinder(candidates, read), set[str]()
-    remaining = deque(joined_series(output_series(candidates), read))
+    truths = set[str]()
+    remaining = deque(joined_series(output_series(candidates), finder.read))
     while remaining:
         series = remaining.popleft()
         path = series.newest.path
@@ -218,7 +226,7 @@ def _series_of_outputs(
         # An output was rewritten, or its path suggests results. Files named like expected values need both.
         if series.versions < OFTEN and not (series.hinted or series.is_named_as_truth):
             continue
-        content, recognition, reason = _recognised(series, truth_finder, at)
+        content, recognition, reason = _recognised(series, finder, at)
         if recognition:
             truths.add(truth := recognition[0].get("ground_truth", ""))
             home = dirname(truth)

@@ -72,7 +72,7 @@ def folders_of_documents(
 
     The files of outputs are those of the newest run, and the expected folder is the one that fits best.
     """
-    present = [file for file in files if not file.deleted and may_hold_document(file.path)]
+    present = [file for file in files if may_hold_document(file.path)]
     present.sort(key=lambda file: (_truth_or_folder(file), file.path))
     by_folder = {folder: [*own] for folder, own in groupby(present, key=_truth_or_folder)}
     truths = {truth: expected for truth, expected in _truths(by_folder, contents) if len(expected) >= _LEAST}

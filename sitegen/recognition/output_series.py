@@ -394,7 +394,7 @@ class TruthFinder:
     def __init__(self, files: Iterable[TrackedFile], read: Reader) -> None:
         self.read = read
         self._shapes: dict[str, Shape | None] = {}
-        present = {file.path: file for file in files if not file.deleted and file.ending in DATA}
+        present = {file.path: file for file in files if file.ending in DATA}
         self._named = {path: file for path, file in present.items() if is_truth_by_name(path) or _holds_questions(file)}
         self._others = [file for path, file in present.items() if not (path in self._named or _NO_TRUTH.search(path))]
         self._beside = grouped((file.folder, file.stem) for file in present.values())
