@@ -184,8 +184,8 @@ def with_moved_folders(changes: Iterable[ChangedPath], renames: Mapping[str, Cha
 
 
 def similarity(first: bytes, second: bytes) -> float:
-    """Return the share of the larger content, in bytes, in lines of both, ignoring carriage returns at line ends."""
-    before, after = (Counter(line.rstrip(b"\r") for line in text.split(b"\n")) for text in (first, second))
+    """Return the share of the larger content, in bytes, in lines of both, ignoring white space at their ends."""
+    before, after = (Counter(map(bytes.strip, text.split(b"\n"))) for text in (first, second))
     common = sum(len(line) * number for line, number in (before & after).items())
     largest = max(sum(len(line) * number for line, number in lines.items()) for lines in (before, after))
     return common / largest if largest else float(before == after)
