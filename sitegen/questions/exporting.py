@@ -186,7 +186,10 @@ def write_tables(format: ExportFormat, place: Path, batches: Iterable[Batch], to
     ``place``: as the user named it. Raises OutputFolderError if it leads through a link of the project at ``top``.
     """
     real = named_place(place, top, option="-o")
+    is_new_folder = format == "csv" and real.is_relative_to(top) and not real.exists()
     written = (_write_csv if format == "csv" else _write_sqlite)(real, batches)
+    if is_new_folder:  # git ignores it as it does a site; whoever commits the tables deletes this file
+        (real / ".gitignore").write_text("*\n", encoding="utf-8")
     return tuple(place / file.relative_to(real) for file in written)
 
 

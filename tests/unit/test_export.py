@@ -150,6 +150,11 @@ def test_the_same_history_gives_the_same_files(exports, tmp_path):
     assert (tmp_path / "x.sqlite").read_bytes() == (exports.folder / "x.sqlite").read_bytes()
 
 
+def test_git_ignores_the_tables_in_a_project_until_somebody_commits_them(exports):
+    run("export", "--format", "csv", "-o", exports.repo / "tables", "--repo", exports.repo)
+    assert (exports.repo / "tables/.gitignore").read_text(encoding="utf-8") == "*\n"
+
+
 def test_what_git_holds_is_text_and_no_formula(repo, tmp_path):
     repo.commit({"CLAUDE.md": "Read.\n", "evals/a/ground_truth.json": '{"sum": "=1+1"}'}, message="Begin")
     output = {"evals/a/extracted.json": '{"sum": "=HYPERLINK(\\"https://example.org\\")"}'}
