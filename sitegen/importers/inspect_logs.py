@@ -13,18 +13,7 @@ from itertools import chain
 from typing import Any, Final, TypeVar
 
 from sitegen.data_files.reading import UnreadableError, read_json
-from sitegen.importers.case import (
-    AnswerGrade,
-    Grader,
-    JudgedCase,
-    JudgedResults,
-    Opinion,
-    findings_of_samples,
-    grade_of,
-    graded,
-    grader_name,
-    texts_of,
-)
+from sitegen.importers import case
 from sitegen.importers.tool_values import (
     ToolObject,
     content_of,
@@ -55,14 +44,9 @@ _VERSION: Final = 2  # of Inspect's format of logs
 
 _FIX: Final = "Let Inspect write the log again."
 WORDS: Final = {
-    "C": AnswerGrade(1.0, True),
-    "I": AnswerGrade(0.0, False),
-    "P": AnswerGrade(0.5, False),
-    "N": AnswerGrade(0.0, False),
-    "yes": AnswerGrade(1.0, True),
-    "true": AnswerGrade(1.0, True),
-    "no": AnswerGrade(0.0, False),
-    "false": AnswerGrade(0.0, False),
+    **dict.fromkeys(("C", "yes", "true"), case.RIGHT),
+    **dict.fromkeys(("I", "N", "no", "false"), case.WRONG),
+    "P": case.AnswerGrade(0.5, False),
 }
 """Correct, incorrect, partial, no answer, and truth values, with the numbers that Inspect's metrics give them."""
 
@@ -81,7 +65,6 @@ class _Epoch(ToolObject):
     """One answer to a sample."""
 
     id = part(name_of, "id")
-    stated_number = part(whole, "epoch")
     scores = part(members, "scores")
     input = part(conversation, "input")
     expected = part(lone_text, "target")
@@ -93,10 +76,7 @@ class _Epoch(ToolObject):
     seconds = part(number, "total_time")
     metadata = part(members, "metadata")
     transcript = part(transcript, "messages")
-
-    @property
-    def number(self) -> int:
-        return self.stated_number or 1
+    number = part(lambda stated: whole(stated) or 1, "epoch")
 
     @property
     def output(self) -> str:
@@ -141,12 +121,12 @@ class _Log(ToolObject):
         return values
 
     @cached_property
-    def graders(self) -> dict[str, Grader]:
+    def graders(self) -> dict[str, case.Grader]:
         return graders_of(self.run)
 
     def opinions(
-        self, sample: str, epochs: list[_Epoch], grade: Callable[[str, Value], AnswerGrade]
-    ) -> Iterator[Opinion]:
+        self, sample: str, epochs: list[_Epoch], grade: Callable[[str, Value], case.AnswerGrade]
+    ) -> Iterator[case.Opinion]:
         """Yield the opinions of all scorers. If a scorer gives several values, each has a separate name."""
         stated = grouped(
             (name, (epoch, scorer, members(score), value))
@@ -163,7 +143,7 @@ class _Log(ToolObject):
                 | {key: score[key] for key in ("answer", "metadata") if score.get(key)}
                 for epoch, _, score, value in answers
             ]
-            yield graded(
+            yield case.graded(
                 name,
                 [grade(name, value) for *_, value in answers],
                 score=grade(name, reduced.get(name)).score,
@@ -172,12 +152,12 @@ class _Log(ToolObject):
                 grader=self.graders.get(scorer),
             )
 
-    def case(self, name: str, in_log: list[_Epoch], off_scale: Counter[str]) -> JudgedCase:
-        def grade(score: str, value: Value) -> AnswerGrade:
-            known = grade_of(value, WORDS)
+    def judged(self, name: str, in_log: list[_Epoch], off_scale: Counter[str]) -> case.JudgedCase:
+        def grade(score: str, value: Value) -> case.AnswerGrade:
+            known = case.grade_of(value, WORDS)
             if known is None:
                 off_scale[score] += 1
-            return known or AnswerGrade(None)
+            return known or case.AnswerGrade(None)
 
         epochs = sorted(in_log, key=lambda epoch: epoch.number)
         output = epochs[0].output
@@ -190,9 +170,9 @@ class _Log(ToolObject):
             if scorer not in self.graders
         ]
         usage: Any = zip(*(epoch.usage for epoch in epochs), strict=True)
-        return JudgedCase(
+        return case.JudgedCase(
             id=name,
-            opinion=Opinion("", None),
+            opinion=case.Opinion("", None),
             judges=tuple(self.opinions(name, epochs, grade)),
             input=in_log[0].input,
             expected=in_log[0].expected,
@@ -200,14 +180,14 @@ class _Log(ToolObject):
             error=next((error for epoch in epochs if (error := epoch.error or epoch.error_message)), ""),
             call=Call(Usage(*map(_sum, usage)), self.model, canonical(self.parameters)),
             confidence=stated_confidence(*of_scorers, in_log[0].metadata) if len(epochs) == 1 else None,
-            texts=texts_of(in_log[0].metadata),
+            texts=case.texts_of(in_log[0].metadata),
             answers=len(epochs),
-            repeats=tuple(self.case("", [epoch], Counter()) for epoch in epochs) if len(epochs) > 1 else (),
+            repeats=tuple(self.judged("", [epoch], Counter()) for epoch in epochs) if len(epochs) > 1 else (),
             transcript=tuple(chain.from_iterable(epoch.transcript for epoch in epochs)),
         )
 
 
-def read(content: bytes) -> JudgedResults:
+def read(content: bytes) -> case.JudgedResults:
     """Read a log, packed or as JSON. Raises UnreadableError."""
     findings: list[Finding] = []
     if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
@@ -228,8 +208,8 @@ def read(content: bytes) -> JudgedResults:
     log, off_scale = _Log(value), Counter[str]()
     numbered = enumerate(map(_Epoch, filter(members, samples)), 1)
     epochs = grouped((epoch.id or f"sample {place}", epoch) for place, epoch in numbered)
-    cases = [log.case(name, of_sample, off_scale) for name, of_sample in epochs.items()]
-    findings += findings_of_samples(cases, off_scale)
+    cases = [log.judged(name, of_sample, off_scale) for name, of_sample in epochs.items()]
+    findings += case.findings_of_samples(cases, off_scale)
     if log.status != "success":
         message = f"The run ended with the status {log.status[:40]!r}: samples may be missing"
         findings.append(Finding("warning", message, _FIX, value=log.why[:200]))
@@ -237,10 +217,10 @@ def read(content: bytes) -> JudgedResults:
         fix = "Let Inspect log samples (`--log-samples`)."
         findings.append(Finding("error", "There are no samples in the log", fix))
     run = Recorded(timestamp=log.created.strip() or None, git_commit=log.commit.strip().lower() or None)
-    return JudgedResults(tuple(cases), tuple(findings), run).with_confidences()
+    return case.JudgedResults(tuple(cases), tuple(findings), run).with_confidences()
 
 
-def graders_of(header: Mapping[str, Value]) -> dict[str, Grader]:
+def graders_of(header: Mapping[str, Value]) -> dict[str, case.Grader]:
     """Return the graders by scorer, from the member ``eval`` of a log. Scorers that ask no model are left out.
 
     A scorer that names no model uses the model of its role. Without either, Inspect's own scorers use the evaluated
@@ -254,14 +234,14 @@ def graders_of(header: Mapping[str, Value]) -> dict[str, Grader]:
         earlier = sum(name == scorer for name, _ in scorers.values())
         scorers[f"{scorer}{earlier or ''}"] = scorer, members(stated.get("options"))
 
-    def grader(options: Mapping[str, Value]) -> Grader:
+    def grader(options: Mapping[str, Value]) -> case.Grader:
         role = _model_names(options.get("model_role")) or _ROLE
         stated = next((options[key] for key in _MODEL if options.get(key)), None)
         model = _model_names(stated) or _model_names(roles.get(role)) or name_of(header.get("model"))
         prompt_options: dict[str, Value] = {
             key: value for key, value in sorted(options.items()) if value and key not in (*_MODEL, "model_role")
         }
-        return Grader(grader_name(model, as_json(prompt_options) if prompt_options else ""))
+        return case.Grader(case.grader_name(model, as_json(prompt_options) if prompt_options else ""))
 
     of_models = {
         name: grader(options)

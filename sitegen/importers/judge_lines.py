@@ -16,19 +16,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError, each_line
-from sitegen.importers.case import (
-    BETWEEN,
-    VERDICTS,
-    WORDS,
-    Grader,
-    JudgedCase,
-    JudgedResults,
-    Opinion,
-    grade_of,
-    grader_name,
-    texts_of,
-    with_verdicts_as_fields,
-)
+from sitegen.importers import case
 from sitegen.importers.tool_values import (
     ToolObject,
     anything,
@@ -73,7 +61,7 @@ _FAILED: Final = "execution_error"
 """AgentV's status of a sample that could not be run or judged. Neither AgentV nor sitegen counts its score of 0."""
 _VERDICTS: Final = {"ok": True, "quality_failure": False}
 """AgentV's status of a score at or above its threshold, and below."""
-_STATED_VERDICTS: Final = frozenset((*VERDICTS, "success"))
+_STATED_VERDICTS: Final = frozenset((*case.VERDICTS, "success"))
 _MODEL_GRADED: Final = frozenset({"llm-grader", "llm-rubric", "agent-rubric", "llm-judge", "rubrics"})
 """Types of evaluators that ask a model, in all versions of AgentV, with hyphens."""
 _MESSAGES: Final = ("transcript", "messages", "output_messages", "outputMessages", "output")
@@ -84,7 +72,7 @@ _SYSTEM_PROMPT: Final = ("systemPrompt", "system_prompt")
 
 _OF_ANSWERS: Final = frozenset(
     (
-        *chain(*PARTS.values(), VERDICTS, JUDGES, map(plain_key, (*_OWN_KEYS, *_MESSAGES, *_SYSTEM_PROMPT))),
+        *chain(*PARTS.values(), case.VERDICTS, JUDGES, map(plain_key, (*_OWN_KEYS, *_MESSAGES, *_SYSTEM_PROMPT))),
         *("failurestage", "failurereasoncode", "targeterrorkind", "timestamp", "conversationid", "provenance"),
         *("evalpath", "targetspath", "gradingpath", "metricspath", "summarypath", "timingpath", "inputpath"),
         *("outputpath", "responsepath", "answerpath", "transcriptpath", "transcriptrawpath"),
@@ -103,11 +91,11 @@ def is_of_a_judge(content: bytes) -> bool:
     _, line = next(each_line(content), (0, None))
     if not isinstance(line, Parsed):
         return True  # the format says what is wrong with the line
-    case = members(line.value)
-    own, names = _OWN_KEYS & case.keys(), {*map(plain_key, case)}
+    keys = members(line.value)
+    own, names = _OWN_KEYS & keys.keys(), {*map(plain_key, keys)}
     # In a table, points of a maximum are read as shares of it, and prompts beside an input and runs are told apart.
     told = names & ({*_OF_RUNS} if names.isdisjoint(PARTS["input"][:4]) else {"prompt", *_OF_RUNS})
-    return bool(own and not (names & {*MAXIMA} or (own == {"score"} and told))) or isinstance(case.get("scores"), list)
+    return bool(own and not (names & {*MAXIMA} or (own == {"score"} and told))) or isinstance(keys.get("scores"), list)
 
 
 class _Stated(ToolObject):
@@ -156,11 +144,11 @@ class _Stated(ToolObject):
         if (status := self.status) in _VERDICTS:
             return _VERDICTS[status]
         stated = (value for key, value in self.members.items() if plain_key(key) in _STATED_VERDICTS)
-        grades = (grade_of(value, WORDS) for value in stated)
+        grades = (case.grade_of(value, case.WORDS) for value in stated)
         return next((grade.right for grade in grades if grade is not None and grade.right is not None), None)
 
     @property
-    def grader(self) -> Grader | None:
+    def grader(self) -> case.Grader | None:
         """The model of an evaluator, which AgentV calls its target, and the models of the evaluators that it combines.
 
         The line of a case has a target as well, the model that answered, but no type.
@@ -168,11 +156,11 @@ class _Stated(ToolObject):
         inner = list_of(_Stated)(self.members.get("scores")) if "type" in self.members else []
         graders = [judge.grader for judge in inner if judge.grader is not None]
         if "type" in self.members and self.type.replace("_", "-") in _MODEL_GRADED:
-            graders.append(Grader(grader_name(self.target, next(filter(None, self.prompts), ""))))
+            graders.append(case.Grader(case.grader_name(self.target, next(filter(None, self.prompts), ""))))
         names = dict.fromkeys(grader.name for grader in graders if grader.name)
-        return Grader(" and ".join(names)) if graders else None
+        return case.Grader(" and ".join(names)) if graders else None
 
-    def opinion(self, faults: list[str]) -> Opinion:
+    def opinion(self, faults: list[str]) -> case.Opinion:
         """Return the opinion on a case; ``faults`` receives what is left out of it."""
         of = {True: [*self.hits], False: [*self.misses]}
         for assertion in self.assertions:
@@ -181,7 +169,7 @@ class _Stated(ToolObject):
         score, details = self.score, self.details
         if score is None and self.members.get("score") is not None:
             faults.append("The score of the case {} is not a number from 0 to 1, and is left out")
-        return Opinion(
+        return case.Opinion(
             name=self.name,
             score=score,
             hits=tuple(of[True]),
@@ -192,7 +180,7 @@ class _Stated(ToolObject):
             grader=self.grader,
         )
 
-    def case(self, name: str, findings: list[Finding]) -> JudgedCase:
+    def judged(self, name: str, findings: list[Finding]) -> case.JudgedCase:
         """Return what a line says of the case of this name; ``findings`` receives what is wrong with it."""
         line, failure = self, self.error
         if line.status == _FAILED:
@@ -209,10 +197,10 @@ class _Stated(ToolObject):
         if any(opinion.counts for opinion in opinions):  # runners may repeat the details of a judge for the case
             overall = replace(overall, counts=())
         if judge := stated_judge(line.members):
-            opinions = [replace(opinion, grader=opinion.grader or Grader(judge)) for opinion in opinions]
-            overall = replace(overall, grader=overall.grader or Grader(judge))
+            opinions = [replace(opinion, grader=opinion.grader or case.Grader(judge)) for opinion in opinions]
+            overall = replace(overall, grader=overall.grader or case.Grader(judge))
         if any(opinion.grader for opinion in opinions):  # the case's score and verdict are computed from the judges'
-            overall = replace(overall, grader=overall.grader or Grader())
+            overall = replace(overall, grader=overall.grader or case.Grader())
         findings += (Finding("error", fault.format(repr(name[:80])), _FIX) for fault in faults)
         named = {plain_key(key): value for key, value in line.members.items() if key != "target"}
         asked, expected, output = (
@@ -220,14 +208,14 @@ class _Stated(ToolObject):
             for part in ("input", "expected", "output")
         )
         about = {**members(line.members.get("metadata")), **line.members}
-        return JudgedCase(
+        return case.JudgedCase(
             id=name,
             opinion=overall,
             judges=tuple(opinions),
             variant=line.variant,
             provider=line.target,
             passed=line.passed,
-            texts=texts_of({key: value for key, value in about.items() if plain_key(key) not in _OF_ANSWERS}),
+            texts=case.texts_of({key: value for key, value in about.items() if plain_key(key) not in _OF_ANSWERS}),
             input=intern(conversation(asked)),  # many answers share one text
             expected=intern(written(expected)),
             output=last_message(output),
@@ -241,12 +229,12 @@ class _Stated(ToolObject):
         )
 
 
-def read(content: bytes) -> JudgedResults:
+def read(content: bytes) -> case.JudgedResults:
     """Read every readable line, and report the others with their numbers. Raises UnreadableError."""
     findings: list[Finding] = []
     # By (path of the eval, test, target with its variant, number of the sample). The number is below 0, and different
     # for each line, if the line does not state it.
-    cases: dict[tuple[str, str, str, int], JudgedCase] = {}
+    cases: dict[tuple[str, str, str, int], case.JudgedCase] = {}
     lines: dict[tuple[str, str, str, int], int] = {}
     at = ""
     for number, parsed in each_line(content):
@@ -258,13 +246,13 @@ def read(content: bytes) -> JudgedResults:
         else:
             line = _Stated(parsed.value)
             name = next((name for key in _IDS if (name := name_of(line.members.get(key)))), f"line {number}")
-            case = line.case(name, of_line)
+            answer = line.judged(name, of_line)
             path = line.source_path or line.eval_path
-            key = path, name, f"{case.provider}{BETWEEN}{case.variant}", line.sample or -number
+            key = path, name, f"{answer.provider}{case.BETWEEN}{answer.variant}", line.sample or -number
             if key in cases:
                 message = f"A sample of the case {name[:80]!r} occurs twice; the last one counts"
                 of_line.insert(0, Finding("warning", message, _FIX))
-            cases[key], lines[key] = case, number
+            cases[key], lines[key] = answer, number
             at = at or line.timestamp
             of_line[:0] = parsed.findings
         findings += (replace(finding, line=number) for finding in of_line)
@@ -273,10 +261,14 @@ def read(content: bytes) -> JudgedResults:
     if not cases and not findings:
         raise UnreadableError("it is empty", "Write one JSON object a line.")
     if len({path for path, *_ in cases}) > 1:  # tests are named with their eval
-        named = [replace(case, id=BETWEEN.join(filter(None, (path, case.id)))) for (path, *_), case in cases.items()]
+        named = [
+            replace(each, id=case.BETWEEN.join(filter(None, (path, each.id)))) for (path, *_), each in cases.items()
+        ]
     else:
         named = [*cases.values()]
-    results = JudgedResults(with_verdicts_as_fields(named), tuple(findings), Recorded(timestamp=at.strip() or None))
+    results = case.JudgedResults(
+        case.with_verdicts_as_fields(named), tuple(findings), Recorded(timestamp=at.strip() or None)
+    )
     return results.with_confidences([*lines.values()])
 
 

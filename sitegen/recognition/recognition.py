@@ -13,19 +13,10 @@ from msgspec.structs import replace
 from sitegen.config.models import files_of
 from sitegen.data_files.folders import DATA
 from sitegen.data_files.reading import LINES, UnreadableError, ending
-from sitegen.importers import ANY_LINES, importer_of, read_results
+from sitegen.importers import ANY_LINES, importer_of, read_results, recorded_layouts
 from sitegen.importers.case import VERDICTS, grade_of, is_no_score
 from sitegen.importers.columns import AUTO
 from sitegen.importers.preferences import WINS
-from sitegen.importers.recorded_layouts import (
-    headline_place,
-    is_amount,
-    is_headline,
-    is_measure,
-    lower_is_better,
-    numbers_of_layout,
-    read_record,
-)
 from sitegen.importers.tool_values import members, name_of
 from sitegen.importers.usual_names import (
     CHECKS,
@@ -93,7 +84,7 @@ def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Reco
         of_tool = of_tool if is_graded and plain_key(columns.get("variant", "")) in ("", *PARTS["variant"]) else None
     graded = of_tool or table or (cases if kind else None)
     score = table[0]["settings"]["columns"].get("score", "") if table and graded is table else ""
-    is_any_rate = (headline_place(score) or (0,))[0] > 0  # a value of the documents may be called so
+    is_any_rate = (recorded_layouts.headline_place(score) or (0,))[0] > 0  # a value of the documents may be called so
     pair = truths.paired(series) if is_any_rate or not graded else None
     if graded and not (pair and series.is_namesake(pair[0])):
         return graded
@@ -163,7 +154,7 @@ def doubt_about(series: OutputSeries, content: bytes, settings: Mapping[str, Any
         return "it may hold expected values alone, as its name says"
     is_written_once = series.versions == 1 and not is_result_by_name(_OF_OUTPUTS.sub("", series.path))
     is_answer = is_written_once or re.search(_ANSWERED, series.newest.stem)
-    if headline and (headline_place(headline) or (3,))[0] in (3, 1 if is_answer else 3):
+    if headline and (recorded_layouts.headline_place(headline) or (3,))[0] in (3, 1 if is_answer else 3):
         return f"none of its numbers is called as a measure is, such as {headline[:80]}"
     if _OF_ERRORS.search(series.newest.stem):
         return "it may list only the cases that failed, as its name says"
@@ -243,19 +234,19 @@ def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | Non
     if series.newest.ending == "jsonl" and _is_of_cases(table_of(value_of("jsonl", content))):
         return None  # the last line is a case, and no run
     try:
-        root = read_record(series.newest.path, content).value
-        numbers = list(numbers_of_layout(root, {}))
+        root = recorded_layouts.read_record(series.newest.path, content).value
+        numbers = list(recorded_layouts.numbers_of_layout(root, {}))
     except UnreadableError:
         return None
     values = {
-        number.name: not is_amount(number.name) and 0 <= number.value <= _HIGHEST
+        number.name: not recorded_layouts.is_amount(number.name) and 0 <= number.value <= _HIGHEST
         for number in numbers
-        if number.value is not None and not number.is_sample and is_measure(number.name)
+        if number.value is not None and not number.is_sample and recorded_layouts.is_measure(number.name)
     }
     of_one_row = task_of(root) and not any(".1." in name for name in values)
     names = [name for name in values if of_one_row or not any(map(str.isdecimal, name.split(".")))]  # not of a list
-    names = [name for name in names if values[name] or is_headline(name) or name.endswith("_score")]
-    places = {name: place for name in names if (place := headline_place(name))}
+    names = [name for name in names if values[name] or recorded_layouts.is_headline(name) or name.endswith("_score")]
+    places = {name: place for name in names if (place := recorded_layouts.headline_place(name))}
     headline = min(places, key=places.__getitem__, default="")
     if not headline and series.versions > 1 and len(values) <= _MOST_ALIKE:  # a share that is rewritten
         headline = next((one.name for one in numbers if one.name in names and 0 < (one.value or 0) < 1), "")
@@ -510,7 +501,7 @@ def _score_columns(
     overall = [by_name[name] for name in SCORES if name in by_name and _numbers_of_column(columns[by_name[name]])]
     # A number in an object that is the output, such as ``result.risk_score``, is what the model said.
     own = [name for name in columns if "." not in name or plain_key(name.partition(".")[0]) not in PARTS["output"]]
-    places = {name: headline_place(name) for name in own if not lower_is_better(name)}
+    places = {name: recorded_layouts.headline_place(name) for name in own if not recorded_layouts.lower_is_better(name)}
     metric_columns = [name for name, place in places.items() if place and not place[0]]
     metric_columns = [name for name in metric_columns if not _OF_WORDING.search(name)] or metric_columns
     if not verdict:  # rates of anything, such as ``citation_rate``
