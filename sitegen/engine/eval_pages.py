@@ -166,8 +166,10 @@ class _EvalPages:
 
     def _write_cases(self, series: Series, notes: Sequence[PlacedNote]) -> None:
         """Write the pages of cases; those of which none of the newest outputs has an answer change no more."""
-        cards, snapshots = [point.scorecard for point in series.points], self._history.snapshots
-        newest, end = min(ANSWERED, self._task.context.limits.reports_kept), len(cards)
+        snapshots = self._history.snapshots
+        cards = [point.scorecard for point in series.points]
+        end = len(cards)
+        newest = min(ANSWERED, self._task.context.limits.reports_kept)
         first = max(0, end - newest)
         last = {document.case: index for index, card in enumerate(cards) for document in card.documents}
         cases = {document.name: document.case for card in cards for document in card.documents}
@@ -288,7 +290,8 @@ class _EvalPages:
         """Make the grid of the answers of a point, beside those of the newest output before it that is another one."""
         snapshots = self._history.snapshots
         others = (each for each in reversed(snapshots[:index]) if each.outputs != snapshots[index].outputs)
-        before, prompts = next(others, None), dict[str, tuple[str, FileEdit | None]]()
+        before = next(others, None)
+        prompts: dict[str, tuple[str, FileEdit | None]] = {}
         for variant in {answer.variant for case in result.cases for answer in case.answers}:
             text = result.prompts.get(variant, "").strip()
             edits = (

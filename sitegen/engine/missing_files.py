@@ -98,22 +98,17 @@ class MissingFiles(Frozen):
                 yield Problem.of_type("missing_rules", message, fix, self.layout.manifest_path, entry.id, role)
         if entry.source:
             yield from self._source(entry, summary)
-        if is_path(entry.outputs) and not entry.answered_in:
-            if entry.outputs.startswith("../") or not self._is_there(f"{folder}/{normal(entry.outputs)}"):
-                yield self._warning(
-                    entry.id,
-                    f"The manifest names the output {entry.outputs!r} for {entry.id!r}, which is not there.",
-                    self._correction("outputs", entry.outputs, folder),
-                )
-            return
-        if not is_glob(entry.outputs) and not entry.answered_in:
+        lacks = ""
+        named = f"{entry.outputs!r} for {entry.id!r}"
+        if entry.answered_in or is_glob(entry.outputs):
+            lacks = "" if summary.headlines else f"the outputs {named}, and there is none."
+        elif not is_path(entry.outputs):
             yield from self._outputs(entry, summary)
-        elif not summary.headlines:
-            yield self._warning(
-                entry.id,
-                f"The manifest names the outputs {entry.outputs!r} for {entry.id!r}, and there is none.",
-                self._correction("outputs", entry.outputs, folder),
-            )
+        elif entry.outputs.startswith("../") or not self._is_there(f"{folder}/{normal(entry.outputs)}"):
+            lacks = f"the output {named}, which is not there."
+        if lacks:
+            fix = self._correction("outputs", entry.outputs, folder)
+            yield self._warning(entry.id, f"The manifest names {lacks}", fix)
 
     def _correction(self, key: str, path: str, folder: str) -> str:
         """Return what to do about a path of an entry that leads nowhere, perhaps as it starts at the wrong place."""

@@ -279,7 +279,9 @@ class EvalScorecards:
                 result = next(scored)
                 self._keep(snapshot, result, whole=is_asked)
             else:
-                content, card = RESULTS.get(self._store, self.key(snapshot)), self._find(self.key(snapshot))
+                key = self.key(snapshot)
+                content = RESULTS.get(self._store, key)
+                card = self._find(key)
                 assert content is not None
                 assert card is not None
                 result = self._decoded(content, card)

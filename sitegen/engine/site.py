@@ -347,7 +347,9 @@ class SiteWriter:
         newest = max((one.headlines[-1].commit_position for one in alive), default=0)
         here = [one for one in alive if one.headlines[-1].commit_position == newest]
         for one in here[:_NOTES]:
-            spec, at, verdict = one.specs[0], one.headlines[-1], one.change.verdict if one.change else None
+            spec = one.specs[0]
+            at = one.headlines[-1]
+            verdict = one.change.verdict if one.change else None
             value = "—" if at.values[0] is None else metric_text(at.values[0], spec.unit)
             words = [verdict_word(verdict, spec.higher_is_better)] if verdict else []
             change = [signed(one.headline_change, spec)] * (one.change is not None)
