@@ -98,11 +98,6 @@ class FieldView(Frozen, dict=True, gc=True):
         return [change.point for change in self.changes[-COLUMNS:]]
 
     @property
-    def scored_again(self) -> bool:
-        """Whether any column is an earlier output that was scored again."""
-        return any("outputs" not in self.points[at].snapshot.cause for at in self.columns)
-
-    @property
     def outputs(self) -> Markup:
         """What was answered at each point, and before that what was asked, where it is another question."""
         rows, room = [], _ANSWERS
@@ -337,6 +332,7 @@ MOVED_BY: Final = 20
 MOVED: Final = 12
 """The most fields and sections in it: those of which most values flipped."""
 
+_NO_SECTIONS: Final = "Fields of evals without sections"
 _CHANGED_WITH: Final = 2  # the most edits named beside a field of an eval: those after which most values flipped
 
 Moves: TypeAlias = dict[str, list[int]]
@@ -346,8 +342,9 @@ Moves: TypeAlias = dict[str, list[int]]
 def fields_page(summaries: Iterable[EvalSummary], edits: Iterable[EditEffects] = ()) -> Page:
     """Make the page of all fields that were ever wrong; fields of deleted evals only are just named.
 
-    Its view: the fields that are shown, those only named, the number of others, what each edit moved, the edits that
-    moved each field, and the fields that flip often. ``edits``: the commits with edits, newest first.
+    Its view: the fields that are shown, those only named, the number of others, the sections with all their fields and
+    wrong values, what each edit moved, the edits that moved each field, and the fields that flip often. ``edits``: the
+    commits with edits, newest first.
     """
     every, edits = list(summaries), list(edits)
     fields = _by_path(summary for summary in every if not summary.deleted)
@@ -365,14 +362,25 @@ def fields_page(summaries: Iterable[EvalSummary], edits: Iterable[EditEffects] =
     flaky = sorted(one for one in often.values() if one[0])[:NAMED_FIELDS]
     for moves in changed.values():
         moves[:] = sorted(sorted(moves, key=lambda move: -move[1] - move[2])[:_CHANGED_WITH], key=moves.index)
-    view = (fields[:drawn], named[:NAMED_FIELDS], len(named[NAMED_FIELDS:]), moved_by(edits), changed, flaky)
+    of_sections: list[tuple[str, FieldOverEvals]] = []
+    for of_evals in fields:
+        (summary, field), *_ = of_evals
+        name = section(field.attribute)
+        # The overview lists fields of evals without sections each by itself.
+        of_sections.append(
+            (_NO_SECTIONS if name == TOP_LEVEL and not summary.info.nouns.are_fields else name, of_evals)
+        )
+    whole, shown = grouped(of_sections), grouped(of_sections[:drawn])
+    sections = [(name, len(whole[name]), sum(map(wrong_in, whole[name])), of_name) for name, of_name in shown.items()]
+    more = len(named[NAMED_FIELDS:])
+    view = (fields[:drawn], named[:NAMED_FIELDS], more, sections, moved_by(edits), changed, flaky)
     return Page(links.fields(), "pages/fields.html", view)
 
 
 def moved_by(edits: Iterable[EditEffects]) -> tuple[Moves, list[tuple[EditEffects, Moves]], int, dict[str, list[str]]]:
     """Return what all of the newest edits moved together, what each of them did, and how many edits are not counted.
 
-    From the last output before an edit to the last one before the next edit. The attributes of one section are counted
+    From the last output before an edit to the last one made with it. The attributes of one section are counted
     together. Behind the sums of all edits stand the least that fixed less broken is after one of them, and the evals.
     """
     attributes, uncounted = list[tuple[EditEffects, dict[tuple[str, str, str], tuple[int, int, str]]]](), 0
@@ -417,12 +425,6 @@ def _by_path(summaries: Iterable[EvalSummary]) -> list[FieldOverEvals]:
     by_path = grouped((field.attribute, (summary, field)) for summary in summaries for field in summary.fields)
     fields = [tuple(sorted(evals, key=lambda entry: (-entry[1].wrong, entry[0].info.id))) for evals in by_path.values()]
     return sorted(fields, key=lambda evals: (-wrong_in(evals), evals[0][1].attribute))
-
-
-def by_section(fields: Sequence[FieldOverEvals]) -> list[tuple[str, int, list[FieldOverEvals]]]:
-    """Each section with its number of wrong values and its fields, that of the worst field first."""
-    sections = grouped((section(evals[0][1].attribute), evals) for evals in fields)
-    return [(name, sum(map(wrong_in, of_section)), of_section) for name, of_section in sections.items()]
 
 
 def wrong_in(evals: FieldOverEvals) -> int:
