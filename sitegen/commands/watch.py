@@ -35,9 +35,13 @@ def command(options: Options, *, port: int | None, open_browser: bool) -> None:
 
 async def _serve(listening: socket, options: Options, first: WatchedBuild, root: Path) -> None:
     board = Board(first.layers, first.error)
-    server = Server(board)
+    server, said = Server(board), ""
 
     def print_build(built: WatchedBuild) -> None:
+        nonlocal said
+        if built.error and built.error == said:
+            return  # the terminal says it already
+        said = built.error
         changes = first_names(built.paths, 3, lambda path: os.path.relpath(path, root))
         failed = f"sitegen: {built.error}" if built.error else ""
         for row in (failed or f"{changes or 'Up to date'}: built in {built.seconds:.2f} s").split("\n"):

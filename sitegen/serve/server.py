@@ -137,7 +137,7 @@ class LayeredFiles(StaticFiles):
         except HTTPException as error:
             if error.status_code != 404 or self.all_directories:
                 raise
-            return _page_response(_NOT_YET, 404, b"")
+            return _page_response(_NOT_YET, 503, b"")
         if isinstance(response, FileResponse) and str(response.path).endswith(".html"):
             # The style sheet and the scripts decide how every page looks.
             statuses = (self.lookup_path(f"assets/{name}")[1] for name in ("app.css", "app.js", "theme.js"))

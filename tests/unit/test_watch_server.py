@@ -246,7 +246,7 @@ def test_before_the_first_good_build_every_address_waits_for_it(own):
     own.do(own.board.show, Layers())
     for path in ("/", "/evals/x/index.html"):
         answer = own.ask(path)
-        assert answer.status == 404
+        assert answer.status == 503
         assert b"Not built yet" in answer.body
         assert b"/.sitegen/watch.js" in answer.body
 
