@@ -143,22 +143,18 @@ def _spans(words: _Sides, stretches: list[_Stretch]) -> tuple[Spans, Spans]:
     old: list[WordSpan] = []
     new: list[WordSpan] = []
     for equal, start_a, end_a, start_b, end_b in stretches:
-        _append(old, "".join(a[start_a:end_a]), not equal)
-        _append(new, "".join(b[start_b:end_b]), not equal)
+        for spans, text in ((old, "".join(a[start_a:end_a])), (new, "".join(b[start_b:end_b]))):
+            # Spaces at the edge of a change are left out of it, unless only spaces changed.
+            core = "" if equal else text.strip()
+            start = text.index(core)
+            end = start + len(core)
+            pieces = ((text[:start], False), (core, True), (text[end:], False)) if core else ((text, not equal),)
+            for piece, is_changed in pieces:
+                if piece and spans and spans[-1].changed == is_changed:
+                    spans[-1] = WordSpan(spans[-1].text + piece, is_changed)
+                elif piece:
+                    spans.append(WordSpan(piece, is_changed))
     return tuple(old), tuple(new)
-
-
-def _append(spans: list[WordSpan], text: str, changed: bool) -> None:
-    """Append a piece. Spaces at the edge of a change are left out of it, unless only spaces changed."""
-    core = text.strip() if changed else ""
-    start = text.index(core)
-    end = start + len(core)
-    pieces = ((text[:start], False), (core, True), (text[end:], False)) if core else ((text, changed),)
-    for piece, is_changed in pieces:
-        if piece and spans and spans[-1].changed == is_changed:
-            spans[-1] = WordSpan(spans[-1].text + piece, is_changed)
-        elif piece:
-            spans.append(WordSpan(piece, is_changed))
 
 
 _AROUND: Final = 60  # the number of characters that are shown on each side of a quote, cut between words

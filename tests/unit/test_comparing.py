@@ -82,7 +82,7 @@ def test_the_report_of_a_change_is_what_it_should_be():
         "\n"
         "| Document | Field | Expected | main             | HEAD              | Change |\n"
         "| -------- | ----- | -------- | ---------------- | ----------------- | ------ |\n"
-        "| note     | total | 12       | correct          | wrong value: 1\\|3 | broken |\n"
+        "| note     | total | 12       | right            | wrong value: 1\\|3 | broken |\n"
         "| note     | extra | —        | hallucination: x | —                 | fixed  |\n"
         "\n\n"
         "Not all sides have: old.\n"

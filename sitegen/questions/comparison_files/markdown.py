@@ -11,7 +11,7 @@ from sitegen.analysis.variant_tests import SPECS, MetricTest, PairedFate, Varian
 from sitegen.model.changes import Interval
 from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import WRONG
-from sitegen.pages.labels import moved_by, verdict_word, verdict_words
+from sitegen.pages.labels import NO_ERROR, moved_by, verdict_word, verdict_words
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.scoring.kinds import nouns_of
@@ -206,6 +206,7 @@ def change_lines(change: ResultChange) -> Iterator[str]:
                 name(flip.values[0], 60) or NIL,
                 *(
                     words.get(outcome)
+                    or NO_ERROR.get(outcome)
                     or outcome.replace("_", " ") + f": {name(has, 60)}" * (has != "" and outcome in WRONG)
                     if outcome
                     else NIL
