@@ -101,13 +101,7 @@ class EffectIndex:
         which only the evals that it drives are listed.
         """
         return tuple(
-            Effect(
-                info=summary.info,
-                before=None if window.before is None else summary.headlines[window.before],
-                after=summary.headlines[window.after],
-                specs=summary.specs,
-                window=window,
-            )
+            summary.effect_in(window)
             for summary, window in self._windows.get(position, ())
             if path is None or self.drives(path, summary.info.id)
         )

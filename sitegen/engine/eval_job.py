@@ -54,7 +54,7 @@ from sitegen.model.series import (
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.pages.commit import effects_of_commits
 from sitegen.pages.field import CASES
-from sitegen.pages.overview.focus import longest_streaks, newly_wrong, weak_sections
+from sitegen.pages.overview.focus import lacking, longest_streaks, newly_wrong, weak_sections
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.scoring.kinds import scorer, verdict
@@ -257,6 +257,7 @@ class _EvalJob:
             deleted=series.history.deleted,
             without_output=series.history.without_output,
             stale=point is not None and point.stale,
+            unlike=known.summary.unlike if known else self._unlike(series),
             change=point.change if point else None,
             weak=weak_sections(series),
             newly_wrong=newly_wrong(series),
@@ -285,6 +286,15 @@ class _EvalJob:
             has_variants=point is not None and point.scorecard.has_variants,
             has_answerers=point is not None and bool(answerers(point.scorecard)),
         )
+
+    def _unlike(self, series: Series) -> str:
+        """Return how the newest output differs from the one before in more than what was written."""
+        outputs = [point for point in series.points if "outputs" in point.snapshot.cause][-2:]
+        if len(outputs) < 2:
+            return ""
+        old, new = (self._sources.files(at.snapshot) if self._sources else {} for at in outputs)
+        changed = any(old.get(file, oid) != oid for file, oid in new.items())
+        return lacking(*outputs) or "was made from other inputs" * changed
 
     def _cases(self, series: Series) -> tuple[str, ...]:
         """Return the cases that have a page, in the order in which they were first answered."""

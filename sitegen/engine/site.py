@@ -161,7 +161,7 @@ class SiteWriter:
                 uncommitted=self._uncommitted,
                 score_changes=score_changes(self._problems),
                 files=instructions.files,
-                undo=undo_of(evals, timeline.instructions, self._patches),
+                undo=undo_of(evals, timeline.instructions, instructions.effects.drives, self._patches),
                 worktree=timeline.project.options.worktree and timeline.project.place.root is not None,
                 instructions=timeline.instructions,
             ).page

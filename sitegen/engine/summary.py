@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from sitegen.analysis.slices import NAMED_SLICES
-from sitegen.analysis.standing import EvalStanding, ListedStep, largest_first, standings, worse_than_it_was
+from sitegen.analysis.standing import LOST, EvalStanding, ListedStep, largest_first, standings, worse_than_it_was
 from sitegen.config.models import Mute
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec, Nouns
@@ -19,8 +19,9 @@ from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instructions import EditEffects
 from sitegen.pages.labels import CAUSES, STATES, by_either, exchange, lost_words, moved_words, split, verdict_word
-from sitegen.pages.overview.focus import focus_view, words_of
-from sitegen.pages.overview.news import news
+from sitegen.pages.overview.focus import Sentence, focus_view, words_of
+from sitegen.pages.overview.news import loss, news
+from sitegen.pages.overview.page import LOSSES
 from sitegen.scoring.usage import UNITS, usage_metrics
 from sitegen.text.markdown_cells import NIL, code, count, name, number, prose, signed, table
 from sitegen.text.plain import counted, day
@@ -154,7 +155,10 @@ def _news_lines(
     alive: Sequence[EvalSummary], files: Iterable[InstructionHistory], mutes: Sequence[Mute]
 ) -> Iterator[str]:
     """Yield the first sentences of the overview, with evidence as links relative to the root of the site."""
-    for sentence in news(standings(alive, mutes), focus_view(alive), files):
+    evals = standings(alive, mutes)
+    also = [Sentence("Also worse", tuple(loss(standing))) for standing in evals if standing.trouble in LOST]
+    said = news(evals, focus_view(alive), files)
+    for sentence in (*said[:1], *also[1 : 1 + LOSSES], *said[1:]):
         words = [code(phrase.quoted, NAME) if phrase.quoted else prose(phrase.text) for phrase in sentence.phrases]
         linked = (
             f"[{said}]({each.href})" if each.href else said for said, each in zip(words, sentence.phrases, strict=True)

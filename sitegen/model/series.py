@@ -315,6 +315,62 @@ class BestOutput(Frozen):
     """As in ``Window``."""
 
 
+class Effect(Frozen):
+    """An eval before and after an edit of instructions: an association in time, not a cause.
+
+    ``before`` is the newest point whose output was made with earlier instructions; ``after`` the last output that was
+    made with these, before the next edit of any instructions that drive the eval.
+    """
+
+    info: EvalInfo
+    before: Headline | None
+    after: Headline
+    specs: tuple[MetricSpec, ...]
+    window: Window = Window(edit=0, before=None, after=0)
+    """The points that are attributed to the edit, with what else changed among them."""
+
+    @property
+    def changes(self) -> tuple[float | None, ...]:
+        """After minus before of each metric, over what both have; None if undefined, or if two judges graded them."""
+        if self.before is None:
+            return (None,) * len(self.specs)
+        pairs = zip(self.before.values, self.after.values, strict=False)
+        moved = self.window.over_common or [None if a is None or b is None else b - a for a, b in pairs]
+        return tuple(
+            None if regraded(self.window.judge, spec.name) else change
+            for spec, change in zip(self.specs, moved, strict=False)
+        )
+
+    @property
+    def change(self) -> float | None:
+        """The change of the headline metric."""
+        return self.changes[0]
+
+    @property
+    def regraded(self) -> bool:
+        """Whether the headline is computed from grades of two judges."""
+        return regraded(self.window.judge, self.spec.name)
+
+    @property
+    def spec(self) -> MetricSpec:
+        """The headline metric."""
+        return self.specs[0]
+
+    @property
+    def shift(self) -> float | None:
+        """The change of the headline metric, as the later ground truth and rules judge both outputs, in its own unit.
+
+        It is the whole change if it is open which edit caused it. None without output on both sides, and if another
+        model made the output, because the edit and the model are confounded.
+        """
+        window, change = self.window, self.change
+        if change is None or window.model:
+            return None
+        judged = window.verdict.change if window.verdict else 0.0  # of the same output, ground truth and rules alone
+        whole = window.or_edit or window.flips is None or judged is None or self.info.recorded
+        return change if whole else judged
+
+
 class EvalSummary(Frozen):
     """The stored summary of an eval and its points, for the overview and the pages of commits and edits."""
 
@@ -325,6 +381,9 @@ class EvalSummary(Frozen):
     without_output: bool = False
     """As in ``EvalHistory``; no mean includes the eval then."""
     stale: bool = False
+    unlike: str = ""
+    """How the newest output differs from the one before in more than what was written, ``lacks 2 documents``: then it
+    does not tell what an edit of instructions did. Empty if it does not."""
     change: Change | None = None
     """What became of the eval from the previous point to the newest."""
     weak: tuple[WeakSection, ...] = ()
@@ -414,65 +473,21 @@ class EvalSummary(Frozen):
         """Change of the headline, over the documents that the newest two points have in common."""
         return self.change.headline.change if self.change else None
 
+    def not_by_an_edit(self, step: Step) -> str:
+        """Return why no edit is said to be before a step, as the end of a sentence on its output; empty if one is."""
+        if self.unlike and step.different <= 1:
+            return f"which {self.unlike}"
+        return "which came in one commit with the output before" * (self.headlines[step.before].sha == step.commit.sha)
+
+    def effect_in(self, window: Window) -> Effect:
+        """Return the effect of the edit of a window."""
+        before = None if window.before is None else self.headlines[window.before]
+        after = self.headlines[window.after]
+        return Effect(info=self.info, before=before, after=after, specs=self.specs, window=window)
+
     @property
     def target(self) -> tuple[float | None, bool | None]:
         """The target of the headline metric, and whether it is met; None without a target, or if it is undefined."""
         spec, value = self.specs[0], self.value
         target = spec.target(self.info.thresholds)
         return target, None if target is None or value is None else spec.reaches(value, target)
-
-
-class Effect(Frozen):
-    """An eval before and after an edit of instructions: an association in time, not a cause.
-
-    ``before`` is the newest point whose output was made with earlier instructions; ``after`` the last output that was
-    made with these, before the next edit of any instructions that drive the eval.
-    """
-
-    info: EvalInfo
-    before: Headline | None
-    after: Headline
-    specs: tuple[MetricSpec, ...]
-    window: Window = Window(edit=0, before=None, after=0)
-    """The points that are attributed to the edit, with what else changed among them."""
-
-    @property
-    def changes(self) -> tuple[float | None, ...]:
-        """After minus before of each metric, over what both have; None if undefined, or if two judges graded them."""
-        if self.before is None:
-            return (None,) * len(self.specs)
-        pairs = zip(self.before.values, self.after.values, strict=False)
-        moved = self.window.over_common or [None if a is None or b is None else b - a for a, b in pairs]
-        return tuple(
-            None if regraded(self.window.judge, spec.name) else change
-            for spec, change in zip(self.specs, moved, strict=False)
-        )
-
-    @property
-    def change(self) -> float | None:
-        """The change of the headline metric."""
-        return self.changes[0]
-
-    @property
-    def regraded(self) -> bool:
-        """Whether the headline is computed from grades of two judges."""
-        return regraded(self.window.judge, self.spec.name)
-
-    @property
-    def spec(self) -> MetricSpec:
-        """The headline metric."""
-        return self.specs[0]
-
-    @property
-    def shift(self) -> float | None:
-        """The change of the headline metric, as the later ground truth and rules judge both outputs, in its own unit.
-
-        It is the whole change if it is open which edit caused it. None without output on both sides, and if another
-        model made the output, because the edit and the model are confounded.
-        """
-        window, change = self.window, self.change
-        if change is None or window.model:
-            return None
-        judged = window.verdict.change if window.verdict else 0.0  # of the same output, ground truth and rules alone
-        whole = window.or_edit or window.flips is None or judged is None or self.info.recorded
-        return change if whole else judged

@@ -15,7 +15,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
 from sitegen.model.series import BestOutput, EvalSummary, PatternSummary, WeakSection, Window
 from sitegen.model.timeline import InstructionHistory
-from sitegen.pages.overview.focus import Phrase, Sentence, focus_view
+from sitegen.pages.overview.focus import Sentence, focus_view
 from sitegen.pages.overview.news import news, undo_of
 from sitegen.pages.overview.page import SiteCounts
 from sitegen.text.plain import day
@@ -191,8 +191,6 @@ def test_values_that_broke_are_counted_although_they_may_be_chance_and_the_file_
     assert (worse.text, worse.good, to_do.text) == told
     verdicts = replace(broken, specs=(replace(broken.specs[0], equals=("precision", "recall")), *broken.specs[1:]))
     assert sentences(verdicts)[0].text == f"{begin} broke {of_a}. This may be chance."
-    after_edit = replace(broken, windows=(Window(0, 0, 1, verdict=verdict("cannot tell"), flips=flips),))
-    assert Phrase("newest edit of its instructions", "instructions/index.html") in sentences(after_edit)[0].phrases
     at, both = sample.commit(1), replace(flips, fixed=flips.broken)
     window = Window(1, 0, 1, verdict=verdict("cannot tell"), flips=both, or_edit=sample.commit(2))
     named = replace(case("a", 0.6, 0.6), windows=(window,))
@@ -202,11 +200,15 @@ def test_values_that_broke_are_counted_although_they_may_be_chance_and_the_file_
     one_fixed = Window(1, 0, 1, verdict=verdict("cannot tell"), flips=Flips(fixed=(("shop", 1),)))
     assert "1 value was fixed in Eval a" in sentences(replace(named, windows=(one_fixed,)))[1].text
     patch = b"--- a\n+++ b\n@@ -1 +1,2 @@\n-Version: 1\n+Version: 2\n+Give each price.\n"
-    undo = undo_of(standings([named], ()), FILES, lambda edits: [patch] * len(edits))
+    fallen = replace(case("a", 0.7, 0.6), windows=(window,))  # and now it may be undone
+    for one, drives in ((named, True), (fallen, False)):
+        assert undo_of(standings([one], ()), FILES, lambda *_, drives=drives: drives, lambda edits: [patch]) is None
+    undo = undo_of(standings([fallen], ()), FILES, lambda *_: True, lambda edits: [patch] * len(edits))
     shown = [(at.file, [line.text for line in lines], more) for (at, lines, more), _ in filter(None, [undo])]
     assert shown == [("agents/invoice-lines/how.md", ["Give each price."], 2)]  # and not CLAUDE.md or a version
-    nowhere = replace(named, windows=(named.windows[0]._replace(flips=Flips(broken=(("shop", 4),))),))
-    *_, back = undo_of(standings([nowhere], ()), FILES, lambda edits: [patch] * len(edits)) or [""]
+    assert undo[1] is None if undo else None  # it is open which of two edits it was
+    nowhere = replace(fallen, windows=(window._replace(flips=Flips(broken=(("shop", 4),)), or_edit=None),))
+    *_, back = undo_of(standings([nowhere], ()), FILES, lambda *_: True, lambda edits: [patch] * len(edits)) or [""]
     assert str(back).count(" > ") == 1  # of the one file that is shown, although no path has the words of the field
 
 

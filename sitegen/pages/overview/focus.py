@@ -14,7 +14,7 @@ from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.outcomes import Flips
-from sitegen.model.series import EvalInfo, EvalSummary, Headline, Series, Streak, WeakSection
+from sitegen.model.series import EvalInfo, EvalSummary, Headline, Point, Series, Streak, WeakSection
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.labels import CAUSES, doubts_of, exchange
@@ -151,6 +151,13 @@ def _broken_rows(summaries: Iterable[EvalSummary]) -> tuple[BrokenField, ...]:
     return tuple(sorted(rows, key=lambda row: (-row[1], row[0]))[:_LISTED_ROWS])
 
 
+def lacking(before: Point, after: Point) -> str:
+    """That an output lacks documents that the one before had: ``lacks 2 documents``; empty if it has them all."""
+    had = {document.id for document in before.scorecard.documents if document.status == "scored"}
+    lost = sum(document.status == "unreadable" and document.id in had for document in after.scorecard.documents)
+    return f"lacks {counted(lost, 'document')}" if lost else ""
+
+
 class Phrase(Frozen):
     """A part of a sentence: our words, or a name of the project."""
 
@@ -236,6 +243,8 @@ def next_step(
 def _look_at(summary: EvalSummary, step: Step) -> Iterator[Phrase]:
     of_eval, output = eval_phrase(summary), output_phrase(summary, summary.headlines[step.at])
     model, number = exchange("model", step.model), len(step.edits) + step.more_edits
+    if apart := summary.not_by_an_edit(step):
+        return said("Look at ", output, " of ", of_eval, f", {apart}: it does not tell what an edit did.")
     if step.edits and not model:
         path, sha = step.edits[0]
         file = Phrase(path, "" if sha == WORKTREE else links.commit(sha), path)

@@ -15,16 +15,16 @@ from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.slices import NAMED_SLICES
 from sitegen.analysis.standing import LOST, EvalStanding, nothing_is_worse
 from sitegen.data_files.project_files import SITE_FILES
-from sitegen.model.changes import Step
+from sitegen.model.changes import Change, Step
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import ROUNDING
 from sitegen.model.outcomes import Flips
-from sitegen.model.series import EvalSummary
+from sitegen.model.series import EvalSummary, Window
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instruction import way_back
 from sitegen.pages.instructions import ChangedLines, FileEdit, changed_lines
-from sitegen.pages.labels import doubts_of, exchange, lost_words, moved_words, subject_of
+from sitegen.pages.labels import author_of, doubts_of, exchange, lost_words, moved_words, subject_of
 from sitegen.pages.overview.focus import (
     FocusView,
     Phrase,
@@ -43,16 +43,11 @@ from sitegen.text.values import metric_text
 
 
 def news(
-    evals: Sequence[EvalStanding],
-    focus: FocusView | None,
-    files: Iterable[InstructionHistory] = (),
-    *,
-    losses_follow: bool = False,
+    evals: Sequence[EvalStanding], focus: FocusView | None, files: Iterable[InstructionHistory] = ()
 ) -> tuple[Sentence, ...]:
     """The sentences, from all evals that are not deleted, the one in most trouble first; none if there are none.
 
     ``files``: the instruction files, of which the last sentence names the one on the weakest section.
-    ``losses_follow``: the losses of further evals are listed below, so the first sentence does not name them.
     """
     scored, files = [standing for standing in evals if standing.summary.headlines], tuple(files)
     if not evals:
@@ -66,26 +61,21 @@ def news(
     return (
         Sentence(
             "What got worse",
-            tuple(_worse(scored, files, losses_follow)),
-            good=nothing_is_worse(scored) and not any(one.summary.fallen or _flips(one).broken for one in scored),
+            tuple(_worse(scored, files)),
+            good=nothing_is_worse(scored) and not any(one.summary.fallen or _flips(one)[0].broken for one in scored),
         ),
         Sentence("What got better", tuple(_better(scored, files))),
         Sentence("What to do next", tuple(next_step(scored, focus, files))),
     )
 
 
-def _worse(
-    scored: Sequence[EvalStanding], files: Sequence[InstructionHistory], losses_follow: bool
-) -> Iterator[Phrase]:
+def _worse(scored: Sequence[EvalStanding], files: Sequence[InstructionHistory]) -> Iterator[Phrase]:
     lost = [standing for standing in scored if standing.trouble in LOST]
     if lost:
         yield from loss(lost[0])
         newest = lost[0].loss_at_newest
         if newest and newest.status == "fell" and newest is not lost[0].worst_step and lost[0].trouble == "worse":
             yield from said(" ", loss(replace(lost[0], worse=(newest,))))
-        if len(lost) > 1 and not losses_follow:
-            rest = Phrase(f"{len(lost) - 1:,} evals", links.regressions()) if lost[2:] else eval_phrase(lost[1].summary)
-            yield from said(" Also worse, or seemingly so: ", rest, ".")
         if number := sum(bool(standing.muted) for standing in scored):
             yield from said(" Muted: losses of ", Phrase(counted(number, "eval"), _MUTED), ".")
         return
@@ -100,18 +90,18 @@ def _worse(
         worse = f": {spec.label} got worse by more than chance where {where}, with "
         also = f"; so it did in slices of {counted(len(fallen) - 1, 'more eval')}." if len(fallen) > 1 else "."
         yield from said(eval_phrase(first), worse, output_phrase(first, first.headlines[-1]), also)
-    elif any(_flips(standing).broken for standing in scored):
+    elif any(_flips(standing)[0].broken for standing in scored):
         yield from said(_by_chance(scored, files, "broke"), ".")
     else:
         yield Phrase("Nothing but what is muted." if muted else "Nothing for certain.")
     yield from muted
     behind = sorted((one for one in scored if one.behind and not one.muted), key=lambda standing: -standing.size)
     if behind:
-        yield from said(" ", _distance(behind[0], "may be"))
+        yield from said(" ", _distance(behind[0]))
         if len(behind) > 1:
             others = Phrase(counted(len(behind) - 1, "more eval"), _BEST)
-            yield from said(", and ", others, " behind its best" if len(behind) == 2 else " behind theirs")
-        yield Phrase(".")
+            yield from said(", and ", others, " is behind its best" if len(behind) == 2 else " are behind theirs")
+        yield Phrase("; this may be chance.")
 
 
 def _muted(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:
@@ -124,38 +114,48 @@ def _muted(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:
         yield Phrase(f"; so are losses of {counted(len(muted) - 1, 'more eval')}." if muted[1:] else ".")
 
 
-def _flips(standing: EvalStanding) -> Flips:
-    """What was fixed and broke with the newest edit of instructions, else with the newest output, perhaps by chance."""
-    for change in standing.summary.windows[-1:] or (standing.summary.change,):
-        if change and change.flips and change.verdict and change.verdict.decision != "worse":
-            return Flips(broken=change.flips.broken, fixed=change.flips.fixed * (change.verdict.decision != "better"))
-    return Flips()
+def _flips(standing: EvalStanding) -> tuple[Flips, int, int]:
+    """What was fixed and broke, perhaps by chance, and the points between which.
+
+    It is that of the newest edit as a whole if the newest output moved nothing since the output before. What broke with
+    an edit that made the eval better is none of this.
+    """
+    change, windows, newest = standing.summary.change, standing.summary.windows, len(standing.summary.headlines) - 1
+    moved: Change | Window | None = change
+    before, after = newest - 1, newest
+    of_edit = not (change and change.flips.fixed + change.flips.broken) and windows and windows[-1].before is not None
+    if of_edit:
+        moved, before, after = windows[-1], windows[-1].before or 0, windows[-1].after
+    if not moved or not moved.flips or not moved.verdict or moved.verdict.decision == "worse":
+        return Flips(), before, after
+    decision = moved.verdict.decision
+    broken = moved.flips.broken * (not (of_edit and decision.endswith("better")))
+    return Flips(broken=broken, fixed=moved.flips.fixed * (decision != "better")), before, after
 
 
-def _edits_of(summary: EvalSummary, files: Iterable[InstructionHistory]) -> list[FileEdit]:
-    """The edits of the newest commit to which an output of an eval is attributed."""
-    at = {window.edit for window in summary.windows[-1:]}
+def _edits_since(before: int, summary: EvalSummary, files: Iterable[InstructionHistory]) -> list[FileEdit]:
+    """The newest edits to which an output of an eval is attributed, if the point ``before`` was made without them."""
+    at = {window.edit for window in summary.windows[-1:] if window.before == before and not summary.unlike}
     return [FileEdit(edit, file.path) for file in files for edit in file.edits if edit.commit.position in at]
 
 
 def _by_chance(scored: Sequence[EvalStanding], files: Iterable[InstructionHistory], fate: str) -> Iterator[Phrase]:
     """What ``broke`` or ``were fixed`` by chance: in which eval and field most, after which edit; without its end."""
-    flips = [(_flips(one).broken if fate == "broke" else _flips(one).fixed, one.summary) for one in scored]
-    moved, summary = max(flips, key=lambda pair: number_of_cells(pair[0]))
+    moves = [(*_flips(one), one.summary) for one in scored]
+    flips = [(of.broken if fate == "broke" else of.fixed, before, after, at) for of, before, after, at in moves]
+    moved, *points, summary = max(flips, key=lambda move: number_of_cells(move[0]))
     number, of_eval, (field, most) = number_of_cells(moved), eval_phrase(summary), max(moved, key=itemgetter(1))
-    edits, values = _edits_of(summary, files), counted(number, summary.info.nouns.value)
+    values = counted(number, summary.info.nouns.value)
     name = Phrase(said_of(summary.info, field), links.field(summary.info.id, field), field)
     became = "was fixed" if number == 1 and fate == "were fixed" else fate
-    points = next(((at.before, at.after) for at in summary.windows[-1:]), (-2, -1))
-    before, after = (output_phrase(summary, summary.headlines[at]) for at in points if at is not None)
+    before, after = (output_phrase(summary, summary.headlines[at]) for at in points)
     yield from said(f"Nothing for certain: {values} {became} in ", of_eval, " from ", before, " to ", after)
-    if edits:
-        yield from _after(edits[0].edit.commit)
+    yield Phrase(f", which {summary.unlike}" * bool(summary.unlike))
+    for first in _edits_since(points[0], summary, files)[:1]:
+        yield from _after(first.edit.commit)
         if other := summary.windows[-1].or_edit:
             yield from said(" or ", Phrase(other.short, links.commit(other.sha)))
-    elif summary.windows:
-        yield from said(" with the ", Phrase("newest edit of its instructions", links.instructions()))
-    others = sum(bool(other) for other, _ in flips) - 1
+    others = sum(bool(other) for other, *_ in flips) - 1
     too = f"; others {fate} in {counted(others, 'more eval')} too" * bool(others)
     where = () if summary.specs[0].equals else (f", {most:,} of them in " if most < number else ", in ", name)
     yield from said(*where, f". This may be chance{too}")
@@ -181,10 +181,11 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
             return said(of_eval, ": its newest output, ", output, ", cannot be read.")
         return said(of_eval, ": its newest output, ", output, ", has no ", metric_phrase(standing.spec), ".")
     step = standing.worst_step
-    output = output_phrase(summary, summary.headlines[step.at])
+    output, apart = output_phrase(summary, summary.headlines[step.at]), summary.not_by_an_edit(step)
+    after = (Phrase(f", {apart}"),) if apart else tuple(_after_edit(step))
     if step.status == "behind":
         most = ", by more than chance; most of it was lost at "
-        return said(_distance(standing), most, output, _after_edit(step), ".")
+        return said(_distance(standing), most, output, after, ".")
     metric, verdict = step.metrics[0], step.verdict
     spec = next(spec for spec in summary.specs if spec.name == metric.name)
     moved = metric.after - metric.before
@@ -204,11 +205,11 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
         end = f": {moved_words(verdict, summary.specs[0], summary.info.nouns)}" + "; of the broken, " * any(
             verdict.doubts
         )
-    return said(of_eval, ": ", lost, *what, metric_phrase(spec), *how, now, output, _after_edit(step), end, doubt, ".")
+    return said(of_eval, ": ", lost, *what, metric_phrase(spec), *how, now, output, after, end, doubt, ".")
 
 
 def _after_edit(step: Step) -> Iterator[Phrase]:
-    """The newest edit between the outputs before and after a loss, whether an earlier commit edited, and the model."""
+    """The newest edit between the outputs before and after a step, whether an earlier commit edited, and the model."""
     if step.edited:
         yield from _after(step.edited)
         yield from said(" or an earlier edit" * any(sha != step.edited.sha for _, sha in step.edits))
@@ -219,7 +220,7 @@ def _after_edit(step: Step) -> Iterator[Phrase]:
 def _after(commit: Commit) -> Iterator[Phrase]:
     page = "" if commit.sha == WORKTREE else links.commit(commit.sha)
     edit = Phrase(f"“{subject_of(commit, 100)}”", page, commit.subject)
-    author = (Phrase(commit.author, "", commit.author), Phrase(", ")) if commit.author else ()  # none if uncommitted
+    author = (Phrase(author_of(commit), "", commit.author), Phrase(", ")) if commit.author else ()  # if committed
     return said(" after ", edit, " (", *author, f"{day(commit.committed_at)})")
 
 
@@ -230,7 +231,7 @@ def _better(scored: Sequence[EvalStanding], files: Sequence[InstructionHistory])
         yield from _gained(gained)
     elif all(len(standing.summary.headlines) == 1 for standing in scored):
         yield from _first_outputs(scored)
-    elif any(_flips(standing).fixed for standing in scored):
+    elif any(_flips(standing)[0].fixed for standing in scored):
         yield from _by_chance(scored, files, "were fixed")
     elif steps:
         step, summary = max(steps, key=lambda pair: (pair[0].commit.position, pair[0].metrics[0].points))
@@ -239,7 +240,8 @@ def _better(scored: Sequence[EvalStanding], files: Sequence[InstructionHistory])
         before, after = (metric_text(value, spec.unit) for value in (metric.before, metric.after))
         output = output_phrase(summary, summary.headlines[step.at])
         yield Phrase("No newest output gained anything; the last lasting gain is that of ")
-        yield from said(eval_phrase(summary), ": ", metric_phrase(spec), f" went from {before} to {after} at ", output)
+        moved = f" went from {before} to {after} at "
+        yield from said(eval_phrase(summary), ": ", metric_phrase(spec), moved, output, _after_edit(step))
     else:
         yield Phrase("No newest output gained anything")
     best = sum(standing.behind == 0 for standing in scored)
@@ -286,9 +288,9 @@ def _gained(evals: Sequence[EvalStanding]) -> Iterator[Phrase]:
         yield Phrase(f", and {counted(len(others), 'more eval')} gained too{chance * (sure < len(others))}")
 
 
-def _distance(standing: EvalStanding, verb: str = "is") -> Iterator[Phrase]:
+def _distance(standing: EvalStanding) -> Iterator[Phrase]:
     best, amount = standing.best, metric_text(standing.behind or 0.0, standing.spec.unit)
-    behind = f" {verb} {amount} behind its best "
+    behind = f" is {amount} behind its best "
     yield from said(eval_phrase(standing.summary), behind, metric_phrase(standing.spec))
     if best:
         pair = f"#a={best.slug}&b={standing.newest.slug}"
@@ -322,28 +324,37 @@ With it the ``way_back``: of all files after a loss, and of this one after flips
 def undo_of(
     evals: Sequence[EvalStanding],
     files: Iterable[InstructionHistory],
+    drives: Callable[[str, str], bool],
     patches_of: Callable[[Sequence[Edit]], Iterable[bytes]],
 ) -> Undo | None:
     """Return the edit before the loss, or the flips, that the first sentence names; None if it names no edit.
 
-    ``evals``: as for ``news``; ``patches_of``: reads the patches of edits.
+    ``evals``: as for ``news``; ``drives``: whether the file of a path drives an eval; ``patches_of``: reads the patches
+    of edits. Nothing is to be undone after which the headline did not fall.
     """
     scored = [standing for standing in evals if standing.summary.headlines]
     if not scored or scored[0].trouble == "unscored":
         return None
     if scored[0].trouble in LOST:
         step = scored[0].worst_step
+        if step.model or scored[0].summary.not_by_an_edit(step):
+            return None  # nothing says that it was an edit
         every = ((edit, file.path) for file in files for edit in file.edits if edit.commit == step.edited)
         found = [FileEdit(edit, path) for edit, path in every if (edit.path, edit.commit.sha) in step.edits]
-        found = [] if step.model else found  # nothing says which of the two it was
         named = [at for at in found if (at.edit.path, at.edit.commit.sha) in step.edits[:1]] or found
     else:
-        most = max(scored, key=lambda standing: number_of_cells(_flips(standing).broken))
-        broken = () if any(one.summary.fallen for one in scored) else _flips(most).broken  # the sentence is of slices
-        edits = _edits_of(most.summary, files) if broken else []
-        found = [at for at in edits if words_of_name(section(broken[0][0])) <= words_of_name(at.file)] or edits
-        named = found
+        (flips, before, after), summary = max(
+            ((_flips(one), one.summary) for one in scored), key=lambda move: number_of_cells(move[0][0].broken)
+        )
+        broken = () if any(one.summary.fallen for one in scored) else flips.broken  # the sentence is of slices
+        old, new = (summary.values_now[at] or 0.0 for at in (before, after))
+        fell = new < old if summary.specs[0].higher_is_better else new > old
+        since = _edits_since(before, summary, files) if broken and fell else []
+        edits = [at for at in since if drives(at.file, summary.info.id)]
+        named = found = [at for at in edits if words_of_name(section(broken[0][0])) <= words_of_name(at.file)] or edits
     if not found:
         return None
     changed = changed_lines(named, patches_of([at.edit for at in named]))
-    return changed, way_back(found if scored[0].trouble in LOST else [changed[0]])
+    if scored[0].trouble in LOST:
+        return changed, way_back(found)
+    return changed, None if summary.windows[-1].or_edit else way_back([changed[0]])

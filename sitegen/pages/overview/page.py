@@ -100,14 +100,13 @@ class OverviewView(Frozen, dict=True, gc=True):
     @property
     def news(self) -> tuple[Sentence, ...]:
         """Sentences on losses, gains, and what to do next; empty if there are no evals."""
-        return news(self.evals, self.focus, self.instructions, losses_follow=True)
+        return news(self.evals, self.focus, self.instructions)
 
     @cached_property
-    def made_with(self) -> dict[str, FileEdit]:
-        """By eval, the edit of instructions that its newest output was made with, where there is one."""
+    def made_with(self) -> dict[str, tuple[FileEdit, ...]]:
+        """By eval, the edits of the commit that its newest output was made with, where there is one."""
         edits = edits_by_commit(self.instructions)
-        newest = {one.info.id: edits.get(one.windows[-1].edit) for one in self.summaries if one.windows}
-        return {eval_id: found[0] for eval_id, found in newest.items() if found}
+        return {one.info.id: edits.get(one.windows[-1].edit, ()) for one in self.summaries if one.windows}
 
     @property
     def losses(self) -> list[tuple[Phrase, ...]]:
@@ -128,17 +127,6 @@ class OverviewView(Frozen, dict=True, gc=True):
     def has_only_scores(self) -> bool:
         """Whether judges gave scores alone in every eval that is not recorded, so that no error is counted."""
         return bool(self.computed) and all(summary.has_only_scores for summary in self.computed)
-
-    @property
-    def headline(self) -> str:
-        """Name of the metric that is averaged."""
-        labels = {summary.specs[0].label for summary in self.summaries}
-        return labels.pop() if len(labels) == 1 else "headline"
-
-    @property
-    def most_errors(self) -> int:
-        """Largest number of errors of an eval: the length of a full bar."""
-        return max((summary.errors for summary in self.summaries), default=0) or 1
 
     @property
     def targets(self) -> list[tuple[EvalSummary, list[str]]]:
