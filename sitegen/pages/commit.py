@@ -95,23 +95,22 @@ class EvalMove(Frozen):
     """For each of these points, the label of the first point with the same output; None if it is the first."""
 
     @property
+    def pairs(self) -> list[tuple[Headline, str | None]]:
+        """The points, each with the label of the point that it is a copy of."""
+        pairs = zip_longest(self.points, self.originals)
+        return [(point, None if original == point.label else original) for point, original in pairs]
+
+    @property
     def outputs(self) -> int:
         """Number of different outputs of these points."""
-        points = zip_longest(self.points, self.originals)
-        return len({original or point.label for point, original in points})
+        return len({original or point.label for point, original in self.pairs})
 
     @property
-    def best(self) -> Headline | None:
-        """The best of several points, of equal points the earliest; None if there is one point, or none has a value."""
+    def best(self) -> tuple[Headline, str | None] | None:
+        """The best of several points, of equal points the earliest, and what it is a copy of; None without several."""
         sign = 1 if self.specs[0].higher_is_better else -1
-        known = [(sign * value, point) for point in self.points if (value := point.values[0]) is not None]
+        known = [(sign * value, pair) for pair in self.pairs if (value := pair[0].values[0]) is not None]
         return max(known, key=itemgetter(0))[1] if known and len(self.points) > 1 else None
-
-    @property
-    def listed(self) -> list[tuple[Headline, str | None]]:
-        """The first points, each with the label of the point that it is a copy of."""
-        pairs = zip_longest(self.points[:MOST_POINTS], self.originals[:MOST_POINTS])
-        return [(point, None if original == point.label else original) for point, original in pairs]
 
     @property
     def row(self) -> EffectRow:

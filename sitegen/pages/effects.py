@@ -148,7 +148,8 @@ class EffectRow(Frozen):
         if verdict is None or verdict.interval is None or not scale:
             return formats.NIL
         middle, tone = verdict.change or 0.0, "n"
-        if verdict.decision in ("better", "worse") and middle:
+        low, high = verdict.interval
+        if verdict.decision in ("better", "worse") and (low > 0 or high < 0):
             tone = "u" if (middle > 0) is spec.higher_is_better else "d"
         bar = around_zero(verdict.interval, middle, scale * spec.size, tone)
         return Markup(
@@ -189,9 +190,13 @@ def grade_counts(grades: Iterable[Grade]) -> tuple[tuple[Grade, int], ...]:
     return tuple([(grade, listed.count(grade)) for grade in TONES if grade in listed])
 
 
-def most_changed(rows: Iterable[EffectRow]) -> list[EffectRow]:
-    """The evals whose headline changed, those that changed most first."""
-    return sorted((row for row in rows if row.change), key=lambda row: -row.share)
+def most_changed(effects: Iterable[Effect]) -> list[tuple[Effect, float]]:
+    """The evals whose headline changed, those that changed most first, each with its change.
+
+    It is that by the output, as in the table of edits by evals; the whole change if another model made the output.
+    """
+    moved = ((effect, effect.change if effect.shift is None else effect.shift) for effect in effects)
+    return sorted(((of, by) for of, by in moved if by), key=lambda one: -abs(one[1]) / one[0].spec.size)
 
 
 def _effect_row(effect: Effect) -> EffectRow:
@@ -302,8 +307,8 @@ COLUMNS: Final = (
         lambda row, *_: "" if row.change is None else formats.signed(row.change, row.spec, row.verdict),
         classes="num",
     ),
-    Column(name="interval", head="Its 95 % interval, around 0", label="95 %", cell=EffectRow.interval_cell),
-    Column(name="verdict", head="Verdict", cell=EffectRow.verdict_cell),
+    Column(name="interval", head="95 % beyond these values, around 0", label="95 %", cell=EffectRow.interval_cell),
+    Column(name="verdict", head="Verdict on these values", label="Verdict", cell=EffectRow.verdict_cell),
     Column("fixed", "Fixed", lambda row, root, *_: row.count(row.flips.fixed, "up", root), classes="num"),
     Column("broken", "Broken", lambda row, root, *_: row.count(row.flips.broken, "dn", root), classes="num"),
 )

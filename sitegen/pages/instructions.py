@@ -188,17 +188,6 @@ class InstructionsView(Frozen):
     best: tuple[BestInstructions, ...]
     """The state of all instructions when evals were at their best, newest first."""
 
-    @property
-    def living(self) -> list[FileRecord]:
-        """Files that are not deleted, most certain effects of edits first."""
-        return sorted((file for file in self.files if not file.history.deleted), key=lambda file: file.sureness)
-
-    @property
-    def deleted(self) -> list[FileRecord]:
-        """Deleted files, those that were deleted last first."""
-        deleted = (file for file in self.files if file.history.deleted)
-        return sorted(deleted, key=lambda file: file.last.position, reverse=True)
-
 
 def instructions_page(
     files: Iterable[FileRecord], edits: Iterable[EditEffects], best: tuple[BestInstructions, ...]

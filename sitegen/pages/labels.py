@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -132,6 +133,14 @@ def bad_runs(names: Sequence[str]) -> str:
 def subject_of(commit: Commit, longest: int) -> str:
     """The first line of a commit's message, cut after ``longest`` characters."""
     return line(commit.subject, longest) or "(no subject)"
+
+
+_STATES_NUMBERS: Final = re.compile(r"(?i)\b(f1|accuracy|precision|recall|scores?)\b[^\d\n]{0,12}\d+([.,]\d| ?%)")
+
+
+def author_of(commit: Commit) -> str:
+    """The author of a commit beside its subject, whose numbers, if it states any, are not those of the site."""
+    return line(commit.author, 60) + ", whose own numbers these are" * bool(_STATES_NUMBERS.search(commit.subject))
 
 
 _MOST_NAMED: Final = 3
@@ -313,7 +322,7 @@ def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> st
 
 
 def beyond_them(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
-    """What the change says of further cases: ``for other documents too: between -0.112 and -0.069``.
+    """What the change says of further cases: ``expect the same of other documents: between -0.112 and -0.069``.
 
     Empty if nothing changed or nothing can be compared.
     """
@@ -324,14 +333,14 @@ def beyond_them(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
         return f"nothing is known beyond these {nouns.value}s"
     ends = f"between {own_unit(interval.low, spec)} and {own_unit(interval.high, spec)}"
     if interval.low > -ROUNDING and interval.high < ROUNDING:
-        return f"each of these {interval_basis(verdict.unit, verdict.n, nouns)} has the value that it had"
+        return f"{spec.label} is what it was in each of these {interval_basis(verdict.unit, verdict.n, nouns)}"
     others = interval_basis(verdict.unit, 0, nouns).replace("0", "other", 1)
     if interval.low <= 0 <= interval.high:
         here = "more than chance here, but " * (verdict.decision in ("better", "worse"))
         return f"{here}for {others} it could be zero: {ends}"
     alike = verdict.decision.endswith("better" if (interval.low > 0) is spec.higher_is_better else "worse")
     few = ", but too few moved to be sure" * (verdict.decision == "cannot tell")
-    return f"for {others}{' too' * alike}: {ends}{few}"
+    return f"{'expect the same of' if alike else 'for'} {others}: {ends}{few}"
 
 
 def verdict_words(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:

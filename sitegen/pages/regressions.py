@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from sitegen.analysis.series import first_of_each_output
 from sitegen.analysis.standing import EvalStanding, ListedStep, largest_first, standings, worse_than_it_was
 from sitegen.config.models import Mute
-from sitegen.model.changes import LEVELS, WORSE, EditedFile, Ends
+from sitegen.model.changes import WORSE, EditedFile, Ends
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.pages import links
@@ -28,17 +28,6 @@ PLACES: Final = 3
 """Largest number of listed iterations at which several evals have a step."""
 _RECENT: Final = 60  # number of points in the chart of a best output: the newest ones
 _REACH: Final = 8  # number of points over which a level is drawn, on its side of the step
-
-
-def quiet_series(evals: Iterable[EvalStanding]) -> tuple[int, int]:
-    """How many series have no step, and how many were searched: one for each metric of each eval with any value."""
-    told, searched = set[tuple[str, str]](), 0
-    for summary in (at.summary for at in evals):
-        names = [metric.name for step in summary.steps if step.status in LEVELS for metric in step.metrics]
-        told.update((summary.info.id, name) for name in names)
-        columns = zip(summary.specs, zip(*(at.values for at in summary.headlines), strict=True), strict=False)
-        searched += sum(set(values) != {None} for _, values in columns)
-    return searched - len(told), searched
 
 
 def regressions_page(summaries: Iterable[EvalSummary], mutes: Sequence[Mute], files: Mapping[EditedFile, str]) -> Page:

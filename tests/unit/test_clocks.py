@@ -194,7 +194,7 @@ OTHERS = {f"c{id}": one for id, one in BILLS.items()}
         (
             [(BILLS, BILLS), (renamed(BILLS), renamed(bills(2, total=999)))],
             "Nothing for certain: 2 values broke in bill from iteration-001 to iteration-002, in total. This may be "
-            "chance. bill may be 0.083 behind its best F1, iteration-001.",
+            "chance. bill is 0.083 behind its best F1, iteration-001; this may be chance.",
             "No newest output gained anything.",
         ),
     ],

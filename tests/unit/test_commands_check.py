@@ -26,7 +26,7 @@ from tests.sites import run
 
 FALL = (
     "F1 got worse by 0.225, and at most 0 is allowed: 0 values fixed, 9 broken, p 0.004. "
-    "For other documents too: between −0.344 and −0.106"
+    "Expect the same of other documents: between −0.344 and −0.106"
 )
 NOTES = "evals/notes"
 STALE = "not measured: instructions were edited, and no new output was made with them"

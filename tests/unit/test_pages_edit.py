@@ -116,6 +116,10 @@ def test_effects_stand_by_verdict_then_by_size_and_are_counted_by_verdict():
     counts = (("worse", 1), ("better", 1), ("cannot tell", 1), ("same output", 1), ("first output", 1))
     assert effects.grade_counts(row.grade for row in rows) == counts
     assert max(rows, key=lambda row: row.share) is rows[1]
+    ends = (Ends(0.01, 0.07), Ends(-0.01, 0.09))  # what holds here alone has no colour
+    found = verdict("better", "beyond chance", 0.04)
+    sure = (replace(rows[1], verdict=replace(found, interval=each)) for each in ends)
+    assert [row.interval_cell("", 1.0)[:19] for row in sure] == ['<svg class="ivl u" ', '<svg class="ivl n" ']
     assert [spec.label for spec, _ in rows[0].metrics] == ["F1", "Precision", "Recall"]
     assert (rows[1].spec, rows[1].change) == (sample.SPECS[0], 0.8514 - 0.8123)
 

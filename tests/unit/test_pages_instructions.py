@@ -20,7 +20,6 @@ from sitegen.pages.instructions import (
     NAMED_FILES,
     VERSIONS,
     FileRecord,
-    InstructionsView,
     edits_by_variant,
     instructions_page,
 )
@@ -50,18 +49,12 @@ RECORDS = [
 
 def test_files_whose_edits_changed_evals_most_surely_come_first_and_deleted_ones_stand_apart():
     page = instructions_page(RECORDS, (), ())
-    view = page.view
-    assert isinstance(view, InstructionsView)
     assert page.path == "instructions/index.html"
-    assert [(row.folder, row.name) for row in view.living] == [
-        ("prompts", "b.md"),
-        (".claude/instructions", "packet-reader/instructions.md"),
-        ("", "CLAUDE.md"),
-        ("prompts", "a.md"),
-    ]
-    assert view.living[0].grades == (("worse", 1), ("cannot tell", 2))
-    assert [row.name for row in view.deleted] == ["AGENTS.md"]
-    assert "<span>15 edits</span>" in written(renderer_of(sample.SITE), page)
+    html = written(renderer_of(sample.SITE), page)
+    names = re.findall(r'<a class="mono" href="(?:\.\./)*instructions/[^"]*">([^<]*)</a>', html)
+    assert list(dict.fromkeys(names)) == ["b.md", "packet-reader/instructions.md", "CLAUDE.md", "a.md", "AGENTS.md"]
+    assert '<span class="pill bad">1 worse</span><span class="pill">2 cannot tell</span>' in html
+    assert "<span>15 edits</span>" in html
 
 
 def test_a_variant_is_found_by_the_path_or_the_name_of_its_prompt():

@@ -16,7 +16,7 @@ from sitegen.config.models import Mute
 from sitegen.model.changes import Change, DeltaParts, Interval, MetricDelta, MetricStep, Moved, Overlap, Step
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard, Status
-from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Point, Series
+from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Point, Series, Window
 from sitegen.model.timeline import Blob, Cause, Edit
 from sitegen.pages import regressions
 from sitegen.pages.html.charts import ChartLine
@@ -26,6 +26,8 @@ from tests import pages_sample as sample
 from tests.calibration import STAYS, said_of_loss
 from tests.scoring.test_tables import tables
 from tests.sites import build_site, renderer_of
+from tests.unit.test_news import COUNTS
+from tests.unit.test_standing import verdict
 
 F1, PRECISION, RECALL = sample.SPECS[:3]
 CASES = 100
@@ -409,6 +411,19 @@ def test_the_best_and_the_newest_value_stand_with_their_intervals():
     assert html.index("0.612 to 0.900") < html.index("0.523 to 0.900")
 
 
+def test_a_loss_that_came_and_went_with_one_edit_stands_beside_the_change_of_the_whole_edit():
+    one = summary("a", *[0.9] * 6, *[0.5] * 6, *[0.8] * 6)
+    edit = replace(sample.commit(5), subject="Ask for totals (F1: 0.815)")
+    window = Window(5, 4, 17, verdict=verdict("cannot tell"))
+    one = replace(one, steps=(replace(one.steps[0], edited=edit),), windows=(window,))
+    pages = regressions_page((one,), (), {}), sample.overview_page((one,), sample.commit(20), COUNTS)
+    steps, first = (renderer_of(sample.SITE).render(page).decode() for page in pages)
+    words = " ".join(re.sub("<[^>]*>", "", steps).split())
+    assert f"Ask for totals (F1: 0.815) ({edit.author}, whose own numbers these are)" in words
+    assert "That edit as a whole, iteration-005 to iteration-018: F1 −0.100, cannot tell" in words
+    assert "0.400 lost at iteration-007, regained at iteration-013" in " ".join(re.sub("<[^>]*>", "", first).split())
+
+
 def test_the_line_of_a_step_has_both_levels_and_its_gaps():
     size, mark, line, before, after = regressions.step_line([0.8, None, 0.8, 0.4, 0.4], 3, 0.8, 0.4)
     assert line == ChartLine("M2 0L3 1000L4 1000", "M0 0h0")
@@ -424,10 +439,10 @@ def test_the_line_of_a_champion_is_a_staircase():
     assert regressions.best_chart(standing) == (3, ChartLine("M0 600L1 800L2 200", ""), "M0 600H2V200H2")
 
 
-def test_a_site_without_steps_says_how_many_series_were_looked_through():
+def test_a_site_without_steps_says_how_many_values_a_step_takes():
     page = regressions_page([summary("a", 0.5, 0.6)], (), {})
     html = renderer_of(sample.SITE).render(page).decode()
-    assert "No lasting change in 1 of 1 series" in html
+    assert "A step takes at least five values of a metric" in html
     assert "Nothing is worse by more than chance" in html
 
 

@@ -233,7 +233,7 @@ def test_the_distance_from_the_best_is_the_change_of_the_pair_whatever_was_added
             assert compared["variants"][0]["recommendation"].startswith("Cannot tell: ")
         assert run("build", "-o", tmp_path / "site", cwd=repo.path).returncode == 0
         overview, steps = (text_of(tmp_path / "site" / page) for page in ("index.html", "regressions.html"))
-        assert "q may be 0.250 behind its best Accuracy" in overview
+        assert "q is 0.250 behind its best Accuracy" in overview
         assert "0.250 behind its best over what both have" in overview
         assert "down 0.250 over what both have" in steps
 

@@ -130,12 +130,14 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
         moved = next(spec for spec in summary.specs if spec.name == metric.name)
         risen: EntryKind = "improvement" if step.undoes is None else "recovery"
         kind: EntryKind = risen if step.status == "better" else "regression"
+        # The metrics of a distance from the best output go on to the newest one.
+        there = summary.values_now[step.at] if step.status == "behind" else None
         yield FeedEntry(
             kind=kind,
             summary=summary,
             at=summary.headlines[step.at],
             before=metric.before,
-            after=metric.after,
+            after=metric.after if there is None else there,
             spec=moved,
             step=step,
         )

@@ -153,8 +153,8 @@ def _broken_rows(summaries: Iterable[EvalSummary]) -> tuple[BrokenField, ...]:
 
 def lacking(before: Point, after: Point) -> str:
     """That an output lacks documents that the one before had: ``lacks 2 documents``; empty if it has them all."""
-    had = {document.id for document in before.scorecard.documents if document.status == "scored"}
-    lost = sum(document.status == "unreadable" and document.id in had for document in after.scorecard.documents)
+    had = {document.name for document in before.scorecard.documents if document.status == "scored"}
+    lost = sum(document.status == "unreadable" and document.name in had for document in after.scorecard.documents)
     return f"lacks {counted(lost, 'document')}" if lost else ""
 
 

@@ -320,12 +320,6 @@ class ReportView(Frozen, dict=True, gc=True):
         return ratio.note.format_map({**counts._asdict(), **values}) + repeats
 
     @property
-    def error_change(self) -> int | None:
-        """The change of all types together; None unless the change of every type is known."""
-        known = [change for change in self.error_changes if change is not None]
-        return sum(known) if len(known) == len(self.error_changes) else None
-
-    @property
     def document_metrics(self) -> list[MetricSpec]:
         """The metrics of documents beside their counts: the headline, and those that tell documents apart otherwise."""
         documents = [dict(document.metrics) for document in self.card.documents]

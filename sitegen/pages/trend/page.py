@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis import recorded
 from sitegen.analysis.causes import ProblemCause
-from sitegen.analysis.change import best_points, change, values_now
+from sitegen.analysis.change import best_points, change
 from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, repeats_among
 from sitegen.analysis.series import problems_of_point
@@ -37,7 +37,6 @@ from sitegen.pages.labels import CAUSES, DisplayedChange, changes
 from sitegen.pages.other_pages import score_changes
 from sitegen.pages.report.discrepancies import TOP_LEVEL, section
 from sitegen.pages.report.page import files
-from sitegen.pages.report.patterns import pattern_words
 from sitegen.pages.report.report_rows import type_label, type_mark
 from sitegen.pages.report.why_rows import agrees_with_now
 from sitegen.scoring.usage import USAGE
@@ -95,11 +94,6 @@ class TrendView(Frozen, dict=True, gc=True):
     def points(self) -> tuple[Point, ...]:
         """Oldest first."""
         return self.series.points
-
-    @property
-    def counted(self) -> bool:
-        """Whether any point has counts; judges may only give scores, and recorded numbers have no counts."""
-        return self.series.is_counted
 
     @cached_property
     def drawn(self) -> int:
@@ -228,12 +222,6 @@ class TrendView(Frozen, dict=True, gc=True):
         return [(point, ", ".join(causes)) for point, causes in changed if causes]
 
     @property
-    def recorded_otherwise(self) -> float | None:
-        """The headline that the record of the newest output states, if another one was computed."""
-        newest, otherwise = self.points[-1], recorded.recorded_otherwise
-        return None if self.info.recorded else otherwise(newest.snapshot, newest.scorecard, self.specs[0].name)
-
-    @property
     def recorded_headlines(self) -> list[float | None]:
         """The headlines that the records of the runs state; None for values beyond its range.
 
@@ -248,12 +236,6 @@ class TrendView(Frozen, dict=True, gc=True):
         both = [pair for pair in zip(shown, computed, strict=True) if None not in pair]
         differs = any(abs((there or 0.0) - (here or 0.0)) > recorded.CLOSE for there, here in both)
         return shown if differs else [None] * len(shown)
-
-    @property
-    def best_so_far(self) -> list[float | None]:
-        """For each point the best headline so far, by the newest ground truth and rules."""
-        values = values_now(self.points, self.specs[0].name)
-        return [None if best is None else values[best] for best in self.summary.best]
 
     @property
     def since_baselines(self) -> list[tuple[str, int, Change | None]]:
@@ -312,12 +294,6 @@ class TrendView(Frozen, dict=True, gc=True):
         """The role and the path of the files that the newest point was scored from."""
         found = files(self.points[-1].snapshot) if self.points else ()
         return [(role, blob.path) for role, blob in found if blob]
-
-    @property
-    def pattern(self) -> tuple[str, str, str, str] | None:
-        """The parts of the sentence on the pattern that explains most errors of the newest output."""
-        patterns = self.summary.patterns
-        return pattern_words(patterns[0], self.specs[0], self.summary.value, self.info.nouns) if patterns else None
 
     @property
     def usage_places(self) -> list[int]:

@@ -150,7 +150,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         now=tuple(map(plot.line, now)),
         band=plot.band([Ends(around.low, around.high) if (around := point.interval) else None for point in points]),
         commits=_commits(points),
-        best_line=plot.staircase(view.best_so_far),
+        best_line=plot.staircase([None if at is None else (now[0] if now else head)[at] for at in view.summary.best]),
         recorded=plot.line(recorded),
         variants=tuple(map(plot.line, variants)),
         ends=_ends([*metrics, *variants], line_names(view), axis),
@@ -236,7 +236,8 @@ def step_texts(step: Step, view: TrendView) -> tuple[str, str]:
     """``regression: F1 −0.026 at iteration-019``, and ``F1 −0.026 Ask for weights``, with the edit that it followed."""
     moved = step.metrics[0]
     spec = next(spec for spec in view.specs if spec.name == moved.name)
-    change = f"{'mean ' * (step.status in LEVELS)}{spec.label} {own_unit(moved.after - moved.before, spec)}"
+    mean_of = "mean " * (step.status in LEVELS and step.noise > 0)  # a single output that fell has no levels
+    change = f"{mean_of}{spec.label} {own_unit(moved.after - moved.before, spec)}"
     subject = printable(step.edited.subject) if step.edited and step.status != "blip" else ""
     edit = f" {subject[:_SUBJECT].strip()}{'…' * (len(subject) > _SUBJECT)}" if subject else ""
     return f"{_STEPS[step.status][1]}: {change} at {view.points[step.at].snapshot.label}", f"{change}{edit}"
