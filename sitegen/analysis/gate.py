@@ -200,7 +200,7 @@ def _checked_metric(metric: GateMetric, draft: GateEval, *, strict_floors: bool)
             reasons += ("worse by what the base expects",)
     elif draft.overlap and metric.drop is not None:
         if regraded(draft.judge, metric.name):
-            reasons += ("another judge",)
+            reasons += ("same output",) if draft.same_output else ("another judge",)
         elif metric.base is not None:
             reasons += ("undefined",) if metric.head is None else ("nothing in common",)
     if given:  # the repeats that the branch added do not excuse it
