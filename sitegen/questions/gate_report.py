@@ -133,9 +133,10 @@ def allowed_drop(metric: GateMetric) -> str:
 
 
 def metric_sentences(metric: GateMetric, check: GateEval) -> Iterator[str]:
-    """Yield a sentence for each reason, unless it is a caveat, or *nothing in common* and one of the whole eval."""
+    """Yield a sentence for each reason, unless it is a caveat, or one of the whole eval."""
     for reason in metric.reasons:
-        if reason != "still below the floor" and (reason != "nothing in common" or reason not in check.reasons):
+        is_said = reason in check.reasons and (reason == "nothing in common" or metric is check.metrics[0])
+        if reason != "still below the floor" and not is_said:
             yield f"{metric.label} {_metric_predicate(metric, reason, check)}."
 
 

@@ -284,7 +284,8 @@ def _recognised(series: OutputSeries, truths: TruthFinder, at: FilesAt) -> tuple
     reason = at.refusal(file.path, BYTES) if content is None else ""
     if content:
         reason = why_malformed(file, content)
-    if reason and series.versions > 1 and (content := next(at.earlier(file.path, BYTES), None)):
+    may_be_broken = (reason or series.hinted) and series.versions > 1  # as where all calls failed
+    if may_be_broken and (content := next(at.earlier(file.path, BYTES), None)):
         recognition = recognise(series, content, truths)
     return content, recognition, reason if series.hinted else ""
 
