@@ -268,8 +268,7 @@ class _TableReader:
             self._find_scale({*shown})
         elif (column_map.low, column_map.high) != (0, 1):  # one that is declared, for the outputs that came with it
             self._shown = f"a scale from {column_map.low:g} to {column_map.high:g}"
-            others = {*shown} - {self._shown}
-            self._judge = self._shown if any(name.startswith("a scale ") for name in others) else ""
+            self._judge = self._shown * any(name.startswith("a scale ") and name != self._shown for name in shown)
         last_step = plain_key(next(iter(parts.get("latency", ())), "").rpartition(".")[2])
         times = sorted(time for row in rows if (time := amount_of(self.value(row, "latency"))) is not None)
         # Without a unit, whole numbers most of which are not below 1,000 are milliseconds: ``{"duration": 5403}``.

@@ -59,12 +59,10 @@ def junit_of_error(error: SitegenError) -> bytes:
 
 def _xml_bytes(root: Element) -> bytes:
     for suite in (*root, root):
-        tags = {"tests": "testcase", "failures": "failure", "skipped": "skipped"}
-        for attribute, tag in tags.items():
+        for attribute, tag in {"tests": "testcase", "failures": "failure", "skipped": "skipped"}.items():
             suite.set(attribute, str(sum(1 for _ in suite.iter(tag))))
     indent(root)
-    xml: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
-    return xml + b"\n"
+    return bytes(tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
 
 
 def _add_case(suite: Element, owner: str, name: str, verdict: GateVerdict, message: str) -> None:

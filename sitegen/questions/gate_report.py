@@ -293,7 +293,6 @@ def _metric_predicate(metric: GateMetric, reason: Reason, check: GateEval) -> st
         case "nothing in common":
             return f"cannot be compared: base and head judge no {nouns_of(check).document} in common"
         case "another unit":
-            size = f"from {metric.base or 0:g} to {metric.head or 0:g}"
-            return f"went {size}: one may be a share, and the other a percentage"
+            return f"went from {metric.base or 0:g} to {metric.head or 0:g}: one may be a share, the other a percentage"
         case _:
             return _PREDICATES[reason]

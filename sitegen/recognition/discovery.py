@@ -263,7 +263,7 @@ def _proposal(series: OutputSeries, recognition: Recognition | None, at: FilesAt
 def _recognised(series: OutputSeries, truths: TruthFinder, at: FilesAt) -> tuple[bytes | None, Recognition | None, str]:
     """Return the content by which an output is recognised, as what, and why it is not if it cannot be read.
 
-    One broken output does not hide all that were written before it.
+    One broken output, or one whose calls all failed, does not hide all that were written before it.
     """
     file = series.newest
     content = truths.read(file.path)
@@ -284,8 +284,7 @@ def _recognised(series: OutputSeries, truths: TruthFinder, at: FilesAt) -> tuple
     reason = at.refusal(file.path, BYTES) if content is None else ""
     if content:
         reason = why_malformed(file, content)
-    may_be_broken = (reason or series.hinted) and series.versions > 1  # as where all calls failed
-    if may_be_broken and (content := next(at.earlier(file.path, BYTES), None)):
+    if series.versions > 1 and (reason or series.hinted) and (content := next(at.earlier(file.path, BYTES), None)):
         recognition = recognise(series, content, truths)
     return content, recognition, reason if series.hinted else ""
 
