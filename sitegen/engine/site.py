@@ -65,6 +65,7 @@ _LATEST_EDITS: Final = 6  # number of commits with edits of instructions that th
 OWNER: Final = "site"
 SHORT_REPORT: Final = 3_000
 """Bytes that a short report takes at most, unless its commit or its eval has an extraordinary name."""
+_CASE: Final = 7_000  # bytes of the page of a case without what was asked and answered
 
 
 class SiteWriter:
@@ -366,20 +367,19 @@ def reports_that_fit(summaries: Iterable[EvalSummary], sizes: Mapping[str, int],
     """Return the largest number of full reports of each eval with which the site fits, and the excess that is left.
 
     The number is 0 if even one of each eval is too many. ``excess``: bytes of the site above its limit. The pages of
-    cases have the answers of as many outputs, which are at least half of them.
+    cases have the answers of as many outputs; what was asked takes as much as those of one.
     """
-    saved_by_age, folders = list[int](), Counter[str]()
+    saved_by_age, folders = Counter[int](), Counter[str]()
     for path, size in sizes.items():
-        folders[dirname(path)] += size
+        folders[dirname(path)] += max(0, size - _CASE)
     for summary in summaries:
-        answers = folders[dirname(links.case(summary.info.id, ""))] // (2 * min(ANSWERED, len(summary.headlines)) or 1)
+        answers = folders[dirname(links.case(summary.info.id, ""))] // (1 + min(ANSWERED, len(summary.headlines)))
         for age, at in enumerate(reversed(summary.headlines)):
-            saved_by_age += [0] * (age == len(saved_by_age))
             files = (sizes.get(address(summary.info.id, at.slug), 0) for address in links.REPORT_FILES)
             cases = (sizes.get(f"{links.report_cases(summary.info.id, at.slug)}{part}.js", 0) for part in count(1))
-            saved_by_age[age] += max(0, sum(files) + sum(takewhile(bool, cases)) - SHORT_REPORT)
-            saved_by_age[age] += answers * (age < ANSWERED)
-    for age in range(len(saved_by_age) - 1, 0, -1):
+            own = sum(files) + sum(takewhile(bool, cases)) - SHORT_REPORT
+            saved_by_age[age] += max(0, own) + answers * (age < ANSWERED)
+    for age in range(max(saved_by_age, default=0), 0, -1):
         excess -= saved_by_age[age]
         if excess <= 0:
             return age, excess
