@@ -261,20 +261,22 @@ def oddities(text: str, line: int = 1) -> list[Finding]:
 def each_line(content: bytes) -> Iterator[tuple[int, Parsed[Value] | UnreadableError]]:
     """Yield the number of each line of JSON Lines that is not empty, and its value or why it cannot be read.
 
-    Raises UnreadableError if the file is not UTF-8.
+    Raises UnreadableError if the first line is not UTF-8, in which case the whole file is probably not.
     """
-    text_of(content)
+    text_of(io.BytesIO(content).readline())
     # Not all lines are held at once, because they take twice as much as the file.
     for number, line in enumerate(io.BytesIO(content.removeprefix(codecs.BOM_UTF8)), 1):
-        if (text := line.decode().removesuffix("\n")).strip():
-            try:
+        try:
+            if (text := line.decode().removesuffix("\n")).strip():
                 yield number, parse_json(text, number)
-            except UnreadableError as error:
-                yield number, error
+        except UnicodeDecodeError:
+            yield number, UnreadableError("it is not UTF-8 text", "Write the line as UTF-8.", number)
+        except UnreadableError as error:
+            yield number, error
 
 
 def json_lines(content: bytes, findings: list[Finding], fix: str, of: str = "") -> Iterator[tuple[int, Value]]:
-    """Yield the number and the value of each line of JSON Lines. Raises UnreadableError if it is not UTF-8.
+    """Yield the number and the value of each line of JSON Lines. Raises UnreadableError as ``each_line`` does.
 
     Lines that cannot be read are left out and reported in ``findings`` with their number, as are duplicate keys.
     ``fix``: what to do about an unreadable line; ``of``: whose line it is, as in `` of 'short'``.

@@ -84,10 +84,10 @@ class CountedText(str):
 
 
 def test_json_lines_are_cases_and_other_lines_are_told():
-    lines = b'{"run": "of today"}\n' + b"\n".join(map(as_json, QUESTIONS)) + b"\n"
+    lines = b'{"run": "of today"}\n' + b"\n".join(map(as_json, QUESTIONS)) + b'\n{"id": "caf\xe9"}\n'
     read = read_case_file("x.jsonl", lines, CaseKeys())
     assert [(case.id, case.line) for case in read.cases] == [("a", 2), ("b", 3)]
-    assert [finding.severity for finding in read.findings] == ["note"]
+    assert [(finding.severity, finding.line) for finding in read.findings] == [("error", 4), ("note", None)]
 
 
 def test_a_key_that_occurs_twice_in_a_line_is_reported_with_the_line():
