@@ -111,9 +111,6 @@ def _paired_shares(metric: str, counts: Mapping[tuple[Counts, Counts], int]) -> 
     return pairs
 
 
-_EFFECTIVE: Final = "Wilson, effective sample size"
-
-
 def interval_of(card: Scorecard, metric: str | None = None) -> Interval | None:
     """Compute the interval of a metric, by default the headline.
 
@@ -135,7 +132,8 @@ def interval_of(card: Scorecard, metric: str | None = None) -> Interval | None:
         return None
     if metric in (LIFT, *OF_TRANSCRIPTS):
         return _stated_interval(around(spread), unit=unit, n=shares.total(), method="Student's t over cases")
-    return _stated_interval(effective_wilson(spread, trials), unit=unit, n=shares.total(), method=_EFFECTIVE)
+    method = "Wilson, effective sample size"
+    return _stated_interval(effective_wilson(spread, trials), unit=unit, n=shares.total(), method=method)
 
 
 def _stated_interval(ends: Ends | None, unit: Unit, n: int, method: str) -> Interval | None:
