@@ -281,11 +281,10 @@ def _recognised(series: OutputSeries, truths: TruthFinder, at: FilesAt) -> tuple
         return None, None, why_malformed(file, content)
     if recognition is not None:
         return content, recognition, ""
-    reason = at.refusal(file.path, BYTES) if content is None else ""
-    if content:
-        reason = why_malformed(file, content)
-    if series.versions > 1 and (reason or series.hinted) and (content := next(at.earlier(file.path, BYTES), None)):
-        recognition = recognise(series, content, truths)
+    reason = why_malformed(file, content) if content else at.refusal(file.path, BYTES) * (content is None)
+    if series.versions > 1 and (reason or series.hinted):
+        content = next(at.earlier(file.path, BYTES), None if reason else content)
+        recognition = recognise(series, content, truths) if content else None
     return content, recognition, reason if series.hinted else ""
 
 
