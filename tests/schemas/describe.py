@@ -99,6 +99,7 @@ def _members(model: type, written: bool) -> list[Member]:
     declared = _defaults(model)
     docstrings, members = _docstrings(model), []
     hints = get_type_hints(model, include_extras=True)
+    written_as = {each.name: each.encode_name for each in msgspec.structs.fields(model)} if _is_table(model) else {}
     for name in declared or hints:
         hint, needed, default, description = hints[name], True, {}, docstrings.get(name, "")
         if get_origin(hint) is NotRequired:
@@ -107,7 +108,9 @@ def _members(model: type, written: bool) -> list[Member]:
             hint, description = get_args(hint)
         if name in declared and not written:
             needed, default = declared[name] is NEEDED, _shown_default(declared[name])
-        members.append(Member(name=name, hint=hint, needed=needed, default=default, description=description))
+        members.append(
+            Member(name=written_as.get(name, name), hint=hint, needed=needed, default=default, description=description)
+        )
     return members
 
 
