@@ -157,7 +157,7 @@ def are_anonymous(cases: Sequence[Any]) -> bool:
 
 
 _FIX: Final = "Correct the file, or run the prompt again."
-UNJUDGED: Final = Opinion("accuracy", None)
+UNJUDGED: Final = Opinion("", None)
 """The opinion on an answer that is compared with nothing."""
 ROUGE: Final = {"ROUGE-1": "rouge1", "ROUGE-2": "rouge2", "ROUGE-L": "rougeL"}
 """Judge -> metric: the overlap with the expected text, 0..1, of words, of pairs of words, and of the longest
