@@ -316,11 +316,8 @@ WORDS: Final = {
     ),
 }
 """Words in a table that state a verdict, in lower case."""
-VERDICTS: Final = (
-    *("passed", "pass", "ispassed", "correct", "iscorrect", "gatepass", "verdict", "judgment", "judgement"),
-    *("exactmatch", "match", "matched", "matches", "ismatch"),
-)
-"""Usual names of a verdict, in lower case without separators."""
+ANY_SCALE: Final = (-1e300, 1e300)
+"""The range of a number on an unknown scale."""
 _NOTHING: Final = frozenset({"", "nan", "none", "null", "n/a", "skipped", "pending", "todo"})
 """Texts for "no score" in tables, in lower case."""
 
@@ -360,6 +357,18 @@ def grade_of(
     except OverflowError:
         return None
     return AnswerGrade(score) if math.isfinite(score) and 0 <= score <= 1 else None
+
+
+def is_verdict(value: Value) -> bool:
+    """Whether a value states a verdict: a truth value, 0 or 1, which may be text, or a word such as ``failed``."""
+    grade = grade_of(value, WORDS)
+    return grade is not None and (grade.right is not None or grade.score in (0, 1))
+
+
+def is_number(value: Value) -> bool:
+    """Whether a value is a number on any scale, which may be written as text, or a truth value."""
+    grade = grade_of(value, {}, ANY_SCALE)
+    return grade is not None and grade.score is not None
 
 
 def graded(

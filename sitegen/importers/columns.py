@@ -1,31 +1,55 @@
-"""Maps the columns of a table to parts of a case, as the settings of an eval of kind ``judged`` or a preset state them.
+"""Maps the columns of a table to parts of a case, as settings or a preset state them, else by their usual names.
 
-The presets are the columns of the tables that tools write, according to their documentation.
+The settings are those of an eval of kind ``judged``. The presets are the columns of the tables that tools write,
+according to their documentation.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import inf
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
 from sitegen.config.findings import read_keys, settings_finding, unknown_setting
-from sitegen.importers.tool_values import as_float
+from sitegen.importers.case import is_no_score, is_number, is_verdict
+from sitegen.importers.tool_values import as_float, as_number, lone_item
+from sitegen.importers.usual_names import (
+    COMPARED,
+    GRADING,
+    NAMED_VERDICT,
+    NAMES,
+    OF_PERSON,
+    PARTS,
+    PERSON,
+    PREDICTED_LABELS,
+    RUBRIC,
+    RUN_COLUMNS,
+    SCORES,
+    STATED_MEASURE,
+    TRUE_LABELS,
+    VERDICT,
+    VERDICTS,
+    WEAK_VERDICTS,
+    by_plain_name,
+    called,
+)
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import GRADES
+from sitegen.text.keys import plain_key
 
-PARTS: Final = (
+_KNOWN_PARTS: Final = (
     *("id", "variant", "passed", "human", "score", "input", "expected", "output", "error", "reasoning", "judge"),
     *("rubric", "model", "tokens_in", "tokens_out", "cost", "latency", "confidence"),
+    "scores",
 )
-"""The parts of a case that a column may hold. A map may also have ``scores``, which are any number of columns."""
+"""The parts of a case that a column may hold, and ``scores``, which are any number of columns."""
 
 GROUP: Final = "group"
 """The column with the name of the group of rows that a row is in."""
@@ -129,7 +153,6 @@ whose rows name their metrics since 0.4.7, MLflow's tables of ``mlflow.evaluate`
 
 AUTO: Final = "auto"  # the range of scores that show their scale themselves
 KEYS: Final = ("columns", "preset", "list", "range", GRADES)
-_KNOWN_PARTS: Final = (*PARTS, "scores")
 
 
 @lru_cache(maxsize=64)
@@ -210,3 +233,146 @@ def _stated_columns(
 def _column_names(value: Value) -> tuple[str, ...]:
     names = value if isinstance(value, list) else [value]
     return tuple(name for name in names if isinstance(name, str) and name)
+
+
+SCALES: Final = (1, 5, 10, 100)  # the upper ends of usual scales
+Rows: TypeAlias = Sequence[Mapping[str, Value]]
+
+
+def scale_of(highest: float) -> int:
+    """Return the least usual scale that a highest score fits."""
+    return next(scale for scale in SCALES if highest <= scale)
+
+
+def usual_columns(rows: Rows) -> ColumnMap | None:
+    """Return the meaning of columns by their names; None if none of them has a score or a verdict."""
+    named = _NamedColumns(rows)
+    variant, verdict, scores = named.variant, named.verdict, named.of_judges
+    score = next(filter(named.has_a_number, called(named.by_name, SCORES)), "")
+    parts = usual_parts(named.by_name, lambda part, name: part != "variant" or name == variant)
+    if variant and variant not in parts.values():
+        parts["variant"] = variant
+    if not scores and (verdict or score or (len(named.rubric) > 1 and {"input", "output"} & parts.keys())):
+        scores = named.rubric
+    if not (verdict or score or scores):
+        verdict, scores = named.of_graders
+    expected, output = (plain_key(parts.get(side, "")) for side in ("expected", "output"))
+    is_classified = expected in TRUE_LABELS and output in PREDICTED_LABELS
+    if not (verdict or score or scores or is_classified):
+        return None
+    people = (name for name in named.by_name.values() if name not in (verdict, score) and PERSON.fullmatch(name))
+    person, *others = [*filter(named.states_verdicts, people)] or [""]
+    # Of several people, nobody says whose verdict counts.
+    stated = {"passed": verdict, "score": score, "human": "" if others else person}
+    parts |= {part: column for part, column in stated.items() if column}
+    return ColumnMap({part: (column,) for part, column in parts.items()}, scores=tuple((name, "") for name in scores))
+
+
+def usual_parts(by_name: Mapping[str, str], fits: Callable[[str, str], bool]) -> dict[str, str]:
+    """Return the column of each part that one with a usual name can be.
+
+    ``by_name``: the columns by their plain names. ``fits``: whether a column can be a part.
+    """
+    parts: dict[str, str] = {}
+    unnamed = ("id", "name", "key") if any(called(by_name, NAMES["span"])) else ()
+    for part, names in PARTS.items():
+        columns = called(by_name, (name for name in names if name not in unnamed))
+        free = (column for column in columns if column not in parts.values())
+        if column := next((column for column in free if fits(part, column)), None):
+            parts[part] = column
+    return parts
+
+
+class _NamedColumns:
+    """The columns of rows, of which names and cells show the meaning."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self.by_name = by_plain_name(chain.from_iterable(rows))
+        qualities = (name for plain, name in self.by_name.items() if RUBRIC.fullmatch(plain))
+        self.rubric = rubric_columns({name: [row.get(name) for row in rows] for name in qualities})
+
+    @property
+    def variant(self) -> str:
+        """The column with the names of variants: several texts, at least one in several rows. Empty without one."""
+        # What is called a run and has no number is a variant.
+        runs = called(self.by_name, (name for name in RUN_COLUMNS if name not in NAMES["time"]))
+        named = (name for name in runs if not any(re.search("[0-9]$", str(row.get(name))) for row in self._rows))
+        variant = next(chain(called(self.by_name, PARTS["variant"]), named), "")
+        texts = [cell for row in self._rows if isinstance(cell := row.get(variant), str)]
+        repeat = 1 < len({*texts}) < len(texts)
+        asked = next(called(self.by_name, PARTS["input"]), "")
+        is_variant = repeat and (plain_key(variant) != "prompt" or names_prompts(self._rows, variant, asked))
+        return variant if is_variant else ""
+
+    @property
+    def verdict(self) -> str:
+        """The column with the verdict on a case; it may be in an object of a tool. Empty without one."""
+        usual = [name for name in called(self.by_name, (*VERDICTS, *WEAK_VERDICTS)) if name not in self.rubric]
+        usual += (name for name in called(self.by_name, SCORES) if not self.has_a_number(name))  # a grade may be a word
+        verdict = next(filter(self.states_verdicts, usual), "")
+        if plain_key(verdict) in VERDICTS:
+            return verdict
+        in_objects = (  # ``{"ok": true, "scoring": {"passed": false}}``
+            f"{name}.{key}"
+            for row in self._rows
+            for name, inner in row.items()
+            if isinstance(inner, dict) and GRADING.fullmatch(plain_key(name))
+            for key, cell in inner.items()
+            if plain_key(key) in VERDICTS and is_verdict(cell)
+        )
+        return next(in_objects, verdict)
+
+    @property
+    def of_judges(self) -> list[str]:
+        """A pattern for each object of checks; in a table of spans, else the columns with lists of one number."""
+        above = dict.fromkeys(
+            name.partition(".")[0] for row in self._rows for name in row if "." in name or isinstance(row[name], dict)
+        )
+        objects = [f"{name}.*" for plain in NAMES["checks"] for name in above if plain_key(name) == plain]
+        if objects or not any(called(self.by_name, NAMES["span"])):
+            return objects
+        # A trace may have several scores of a name.
+        lists = (name for name in self.by_name.values() if any(isinstance(row.get(name), list) for row in self._rows))
+        return [name for name in lists if any(is_number(lone_item(row.get(name))) for row in self._rows)]
+
+    @property
+    def of_graders(self) -> tuple[str, list[str]]:
+        """The verdict, or else the scores, by names that only a grader gives to a column, or else a person."""
+        names = self.by_name.items()
+        if measures := [name for plain, name in names if STATED_MEASURE.fullmatch(plain) and self.has_a_number(name)]:
+            return "", list(dict.fromkeys((*measures, *self.rubric)))
+        compared = (name for plain, name in names if COMPARED.fullmatch(plain) and NAMED_VERDICT.search(name))
+        of_people = [*filter(OF_PERSON.fullmatch, self.by_name.values())]
+        verdicts = [*filter(self.states_verdicts, compared)] or [*filter(self.states_verdicts, of_people)]
+        if len(verdicts) == 1:
+            return verdicts[0], []
+        return "", verdicts or [*filter(self.has_a_number, of_people)]
+
+    def has_a_number(self, column: str) -> bool:
+        return any(is_number(row.get(column)) for row in self._rows)
+
+    def states_verdicts(self, column: str) -> bool:
+        """Whether most cells of a column that are not empty state a verdict; in one of that name, any of them."""
+        cells = [row[column] for row in self._rows if column in row and not is_no_score(row[column])]
+        stated = sum(map(is_verdict, cells))
+        return stated * 2 > len(cells) or (plain_key(column) == VERDICT and bool(cells))
+
+
+def rubric_columns(columns: Mapping[str, Sequence[Value]]) -> list[str]:
+    """Return the columns of grades that are called after qualities of an answer: ``helpfulness``, ``tone``.
+
+    A column of only 0 and 1 holds verdicts. One of only 1 is graded too if another one is.
+    """
+    named = {name: cells for name, cells in columns.items() if RUBRIC.fullmatch(plain_key(name))}
+    numbers = {
+        name: {number for cell in cells if (number := as_number(cell)) is not None} for name, cells in named.items()
+    }
+    are_graded = any(not of <= {0, 1} for of in numbers.values())
+    return [name for name, of in numbers.items() if are_graded and of and (0 not in of or not of <= {0, 1})]
+
+
+def names_prompts(rows: Rows, column: str, asked: str) -> bool:
+    """Whether a column names the prompts for the inputs in another one, and holds no texts with these in them."""
+    prompts, inputs = ({str(row.get(name)) for row in rows} for name in (column, asked))
+    return column != asked and 1 < len(prompts) < len(inputs)

@@ -25,12 +25,12 @@ from sitegen.importers.tool_values import (
     name_of,
     number,
     part,
+    stated_confidence,
     text,
     transcript,
     whole,
     written,
 )
-from sitegen.importers.usual_names import stated_confidence
 from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
@@ -48,7 +48,7 @@ WORDS: Final = {
     **dict.fromkeys(("I", "N", "no", "false"), case.WRONG),
     "P": case.AnswerGrade(0.5, False),
 }
-"""Correct, incorrect, partial, no answer, and truth values, with the numbers that Inspect's metrics give them."""
+"""Correct, incorrect, no answer, partial, and truth values, with the numbers that Inspect's metrics give them."""
 
 
 _MODEL_GRADED: Final = frozenset({"model_graded_qa", "model_graded_fact"})  # scorers of Inspect that ask a model

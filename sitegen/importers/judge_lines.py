@@ -28,14 +28,14 @@ from sitegen.importers.tool_values import (
     name_of,
     part,
     share,
+    stated_confidence,
     text,
     transcript,
     truth,
     whole,
     written,
 )
-from sitegen.importers.usual_names import MAXIMA, PARTS, stated_confidence
-from sitegen.model.answers import Turn
+from sitegen.importers.usual_names import NAMES, PARTS, VERDICTS
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
@@ -61,7 +61,7 @@ _FAILED: Final = "execution_error"
 """AgentV's status of a sample that could not be run or judged. Neither AgentV nor sitegen counts its score of 0."""
 _VERDICTS: Final = {"ok": True, "quality_failure": False}
 """AgentV's status of a score at or above its threshold, and below."""
-_STATED_VERDICTS: Final = frozenset((*case.VERDICTS, "success"))
+_STATED_VERDICTS: Final = frozenset((*VERDICTS, "success"))
 _MODEL_GRADED: Final = frozenset({"llm-grader", "llm-rubric", "agent-rubric", "llm-judge", "rubrics"})
 """Types of evaluators that ask a model, in all versions of AgentV, with hyphens."""
 _MESSAGES: Final = ("transcript", "messages", "output_messages", "outputMessages", "output")
@@ -72,7 +72,7 @@ _SYSTEM_PROMPT: Final = ("systemPrompt", "system_prompt")
 
 _OF_ANSWERS: Final = frozenset(
     (
-        *chain(*PARTS.values(), case.VERDICTS, JUDGES, map(plain_key, (*_OWN_KEYS, *_MESSAGES, *_SYSTEM_PROMPT))),
+        *chain(*PARTS.values(), VERDICTS, JUDGES, map(plain_key, (*_OWN_KEYS, *_MESSAGES, *_SYSTEM_PROMPT))),
         *("failurestage", "failurereasoncode", "targeterrorkind", "timestamp", "conversationid", "provenance"),
         *("evalpath", "targetspath", "gradingpath", "metricspath", "summarypath", "timingpath", "inputpath"),
         *("outputpath", "responsepath", "answerpath", "transcriptpath", "transcriptrawpath"),
@@ -95,7 +95,9 @@ def is_of_a_judge(content: bytes) -> bool:
     own, names = _OWN_KEYS & keys.keys(), {*map(plain_key, keys)}
     # In a table, points of a maximum are read as shares of it, and prompts beside an input and runs are told apart.
     told = names & ({*_OF_RUNS} if names.isdisjoint(PARTS["input"][:4]) else {"prompt", *_OF_RUNS})
-    return bool(own and not (names & {*MAXIMA} or (own == {"score"} and told))) or isinstance(keys.get("scores"), list)
+    return bool(own and not (names & {*NAMES["maximum"]} or (own == {"score"} and told))) or isinstance(
+        keys.get("scores"), list
+    )
 
 
 class _Stated(ToolObject):
@@ -122,11 +124,6 @@ class _Stated(ToolObject):
     target_error = part(text, "target_error_kind")
     timestamp = part(text, "timestamp")
     answer_path = part(text, "answer_path")
-
-    @property
-    def transcript(self) -> tuple[Turn, ...]:
-        """The messages and calls of tools, under any of the names that runners give them."""
-        return transcript(next(filter(None, (items(self.members.get(key)) for key in _MESSAGES)), None))
 
     @cached_property
     def judges(self) -> list[_Stated]:
@@ -225,7 +222,7 @@ class _Stated(ToolObject):
             call=stated(line.members),
             # Beside the opinion of a model, the confidence of the line is taken for that of the judge.
             confidence=stated_confidence({} if overall.grader else line.members, members(line.members.get("metadata"))),
-            transcript=line.transcript,
+            transcript=transcript(next(filter(None, (items(line.members.get(key)) for key in _MESSAGES)), None)),
         )
 
 

@@ -30,6 +30,7 @@ from sitegen.importers.tool_values import (
     number,
     part,
     share,
+    stated_confidence,
     text,
     transcript,
     truth,
@@ -38,7 +39,6 @@ from sitegen.importers.tool_values import (
     whole,
     written,
 )
-from sitegen.importers.usual_names import stated_confidence
 from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed

@@ -24,8 +24,8 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, ending, parse_json, text_of
 from sitegen.data_files.yaml_reader import read_data
+from sitegen.importers.case_rows import with_shares
 from sitegen.importers.tool_values import as_float
-from sitegen.importers.usual_names import with_shares
 from sitegen.model.changes import Ends
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Unusable, Value

@@ -16,6 +16,7 @@ from sitegen.data_files.folders import DATA
 from sitegen.data_files.reading import LINES, MOST_ROWS, UnreadableError, csv_dicts, json_lines
 from sitegen.data_files.yaml_reader import read_data
 from sitegen.importers.case import (
+    ANY_SCALE,
     MOST_NUMBERS,
     RIGHT,
     WORDS,
@@ -29,11 +30,12 @@ from sitegen.importers.case import (
     graded,
     grader_name,
     is_no_score,
+    is_verdict,
     texts_of,
     with_verdicts_as_fields,
 )
-from sitegen.importers.columns import EVERY, GROUP, PRESETS, ColumnMap
-from sitegen.importers.preferences import WINS
+from sitegen.importers.case_rows import WINS, case_rows, named_rows, nearest_cases, newest_run, run_column, with_shares
+from sitegen.importers.columns import EVERY, GROUP, PRESETS, SCALES, ColumnMap, scale_of, usual_columns
 from sitegen.importers.tool_values import (
     as_text,
     conversation,
@@ -42,28 +44,12 @@ from sitegen.importers.tool_values import (
     lone_item,
     members,
     name_of,
+    stated_confidence,
     text,
     transcript,
     value_at,
 )
-from sitegen.importers.usual_names import (
-    GRADES,
-    LOGPROB,
-    SCALES,
-    TRUE_LABELS,
-    USAGE,
-    VERDICTS_OF_CHECKS,
-    case_rows,
-    is_verdict,
-    named_rows,
-    nearest_cases,
-    newest_run,
-    run_column,
-    scale_of,
-    stated_confidence,
-    usual_columns,
-    with_shares,
-)
+from sitegen.importers.usual_names import GRADES, LOGPROB, NAMES, REASONS, TRUE_LABELS, USAGE, VERDICTS_OF_CHECKS
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding, Parsed
@@ -196,14 +182,6 @@ def _listed(value: Value, list_at: Sequence[str]) -> Sequence[Value]:
 
 EXACT_MATCH: Final = "exact match"  # the name of sitegen's own judge of tables without scores (rule 29)
 _SHOWN: Final = ("a scale from 0 to {}", "a scale from 1 to {}", "a scale up to {}")  # what a table shows of its own
-_REASONS: Final = ("reason", "reasoning", "explanation", "rationale", "comment", "evidence", "details")
-"""Members of an object in a column of scores that explain it, in order of precedence."""
-_JUDGE_ERRORS: Final = ("judgeerror", "gradererror", "gradingerror", "evaluatorerror", "evaluationerror")
-"""Names of columns that say why a judge failed, in lower case without separators."""
-_IS_JUDGED: Final = ("judged", "isjudged", "wasjudged")
-"""Names of columns that say whether a judge saw the answer, in lower case without separators."""
-_CONVERSATIONS: Final = ("messages", "transcript", "trajectory", "conversation")
-"""Usual names of the column with the messages and calls of tools of an agent."""
 _NOT_GRADED: Final = ("n/a", "N/A")  # what a cell says where a judge has nothing to grade
 _MOST_UNWRITTEN: Final = 0.1  # of the rows, may lack the score of a judge without a word
 _FAILED: Final = "evaluator_failures"  # the column in which pydantic-evals lists the evaluators that failed
@@ -237,11 +215,11 @@ class _TableReader:
             raise UnreadableError(f"it has more than {_MOST_COLUMNS:,} columns", fix)
         self._judge_errors, self._is_judged, self._judge_columns, self._conversations = (
             [name for name in columns if plain_key(name) in usual]
-            for usual in (_JUDGE_ERRORS, _IS_JUDGED, JUDGES, _CONVERSATIONS)
+            for usual in (NAMES["error of the judge"], NAMES["is judged"], JUDGES, NAMES["transcript"])
         )
         self._map = column_map
         asked = columns if any(pattern == EVERY for pattern, _ in column_map.scores) else ()
-        grades = ((name, {grade_of(row.get(name), {}, (-1e300, 1e300)) for row in rows}) for name in asked)
+        grades = ((name, {grade_of(row.get(name), {}, ANY_SCALE) for row in rows}) for name in asked)
         # Columns of numbers and truth values, some cells of which may be empty.
         numeric = [
             name for name, own in grades if None not in own and any(one and one.score is not None for one in own)
@@ -379,7 +357,7 @@ class _TableReader:
                     continue  # a check that this case does not have
                 if len(columns) > 1 and is_no_score(cell) and cell not in _NOT_GRADED and not self._text(row, "error"):
                     self._unwritten[name] += 1
-                reason = next((text(members(cell)[key]) for key in _REASONS if key in members(cell)), "")
+                reason = next((text(members(cell)[key]) for key in REASONS if key in members(cell)), "")
                 if name in self._reasons:
                     reason = _cell_text(value_at(row, self._reasons[name]))
                 elif not reason and len(columns) == 1:

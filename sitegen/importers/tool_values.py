@@ -6,6 +6,7 @@ Values of other types become empty or None, so that a wrong value is lost alone.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -15,8 +16,11 @@ from itertools import chain, groupby
 from operator import itemgetter
 from typing import Final, TypeVar, cast
 
+from sitegen.importers.usual_names import LOGPROB, PARTS
 from sitegen.model.answers import Turn
 from sitegen.model.outcomes import HALF, LARGEST_NUMBER, Unusable, Value
+from sitegen.model.usage import spelled_number
+from sitegen.text.keys import plain_key
 from sitegen.text.plain import cut
 
 T = TypeVar("T")
@@ -107,6 +111,27 @@ def as_float(value: Value) -> float | None:
     except OverflowError:
         return None
     return number if abs(number) <= LARGEST_NUMBER else None
+
+
+def as_number(cell: Value) -> float | None:
+    """Return a number, which may be written as text; one in percent as a share."""
+    if not isinstance(cell, str):
+        return as_float(cell)
+    spelled = spelled_number(cell.strip().removesuffix("%"))
+    return as_float(spelled / 100 if spelled is not None and "%" in cell else spelled)
+
+
+def stated_confidence(*objects: Mapping[str, Value]) -> float | None:
+    """Return how sure the model was of its answer, as the first of these objects states in a number of any range.
+
+    A natural logarithm becomes the probability; one above 0 is none, and becomes infinite.
+    ``JudgedResults.with_confidences`` reads the numbers of a file together.
+    """
+    for stated in objects:
+        for name, value in stated.items():
+            if (key := plain_key(name)) in PARTS["confidence"] and (number := as_number(value)) is not None:
+                return number if key != LOGPROB else math.exp(number) if number <= 0 else math.inf
+    return None
 
 
 def value_at(row: Mapping[str, Value], column: str) -> Value:

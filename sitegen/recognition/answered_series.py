@@ -15,9 +15,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.history.globs import run_glob
+from sitegen.importers.case_rows import case_rows
+from sitegen.importers.columns import usual_columns
 from sitegen.importers.recorded_layouts import is_measure, numbers_of_layout
 from sitegen.importers.tool_values import TRANSCRIPT
-from sitegen.importers.usual_names import COUNTS, PARTS, case_rows, usual_columns
+from sitegen.importers.usual_names import NAMES, PARTS
 from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import Value
 from sitegen.recognition.files import Reader, TrackedFile, table_of, texts, value_of
@@ -145,7 +147,7 @@ def _parts_of_case(file: TrackedFile, read: Reader) -> Mapping[str, object] | No
         not isinstance(value, dict)
         or table_of(value) is not None
         or task_of(value)
-        or COUNTS & {*map(plain_key, value)}
+        or not {*map(plain_key, value)}.isdisjoint(NAMES["count"])
     ):
         return None
     columns = usual_columns(case_rows([value]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
@@ -17,12 +17,14 @@ from sitegen.errors import SitegenError
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, file_renames, walk
 from sitegen.importers import IMPORTERS
+from sitegen.importers.case_rows import named_rows, newest_run, run_column
 from sitegen.importers.recorded_layouts import headline_place
 from sitegen.importers.tool_values import as_float
-from sitegen.importers.usual_names import named_rows, newest_run, run_column
+from sitegen.importers.usual_names import PARTS
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.project import MARKER
+from sitegen.text.keys import plain_key
 
 _MOST_COMMITS: Final = 20_000  # Number of newest commits that are walked. Files that none of them wrote are ignored.
 _MOST_RENAMED: Final = 1_000  # the most changes of a commit in which renamed files are looked for
@@ -223,7 +225,7 @@ def bounded(read: Callable[[str, int], bytes | None], unread: list[str]) -> Read
     return content
 
 
-class FoundTable(Frozen):
+class FoundTable(Frozen, gc=True, dict=True):
     """A list of objects in a file."""
 
     key: str
@@ -237,6 +239,17 @@ class FoundTable(Frozen):
     def columns(self) -> tuple[str, ...]:
         """The keys of the rows, in order of first appearance."""
         return tuple(dict.fromkeys(key for row in self.rows for key in row))
+
+    @cached_property
+    def cells(self) -> dict[str, list[Value]]:
+        """Values by column. Members of objects are columns too (``judgment.verdict``), not of what is expected."""
+        columns = {name: [row.get(name) for row in self.rows] for name in self.columns}
+        for name, values in tuple(columns.items()):
+            objects = [value for value in values if isinstance(value, dict)]
+            for key in dict.fromkeys(key for row in objects for key in row) if len(objects) * 2 > len(values) else ():
+                if "." not in key and plain_key(name) not in (*PARTS["expected"], "labels"):
+                    columns[f"{name}.{key}"] = [value.get(key) if isinstance(value, dict) else None for value in values]
+        return columns
 
 
 _SHARE: Final = r"[\s*]*(?:0?\.[0-9]+|1\.0+|[0-9]{1,3}(?:\.[0-9]+)?[ ]?%)"

@@ -17,8 +17,8 @@ from typing import Final
 
 from sitegen.config.findings import folder_path, home_of
 from sitegen.config.manifest import evaluated_entry
-from sitegen.config.models import GROUND_TRUTHS, SCORED_FILES, EvalConfig, files_of
-from sitegen.config.searched_files import Search
+from sitegen.config.models import GROUND_TRUTHS, EvalConfig, files_of
+from sitegen.config.searched_files import OTHER_KINDS, Search
 from sitegen.data_files.reading import ending
 from sitegen.history.layout import canonical_settings
 from sitegen.importers import ANY_LINES, importer_of
@@ -31,7 +31,6 @@ from sitegen.text.plain import natural_order
 _MOST_READ: Final = 100  # the most files whose content is examined
 _ENDINGS: Final = (".json", ".jsonl", ".csv")
 _NOT_CASES: Final = frozenset({*GROUND_TRUTHS, "eval-results.json", "aggregate.json"})
-_CONVENTIONAL: Final = frozenset((*GROUND_TRUTHS, *(name for files in SCORED_FILES for name in files.overwritten)))
 
 
 def case_file_evals(search: Search) -> Iterator[EvalConfig]:
@@ -43,7 +42,7 @@ def case_file_evals(search: Search) -> Iterator[EvalConfig]:
         """Whether nothing in a folder makes it an eval of another kind."""
         names = search.names(folder)
         results = search.names(f"{folder}/results") if names.get("results") else {}
-        return {*names, *(f"results/{name}" for name in results)} & _CONVENTIONAL <= {*files_of("judged").outputs}
+        return OTHER_KINDS.isdisjoint((*names, *(f"results/{name}" for name in results)))
 
     examined = (
         (eval_id, folder, outputs)

@@ -12,9 +12,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from sitegen.data_files.folders import DATA
-from sitegen.importers.case import VERDICTS
+from sitegen.importers.case_rows import named_rows
 from sitegen.importers.tool_values import members
-from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, TRUE_LABELS, WEAK_VERDICTS, named_rows, usual_key
+from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, TRUE_LABELS, VERDICTS, WEAK_VERDICTS, usual_key
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.outcomes import Value
 from sitegen.recognition.files import RESULTS, Reader, TrackedFile, leaf_paths, table_of, texts, value_of

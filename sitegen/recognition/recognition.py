@@ -14,35 +14,26 @@ from sitegen.config.models import files_of
 from sitegen.data_files.folders import DATA
 from sitegen.data_files.reading import LINES, UnreadableError, ending
 from sitegen.importers import ANY_LINES, importer_of, read_results, recorded_layouts
-from sitegen.importers.case import VERDICTS, grade_of, is_no_score
-from sitegen.importers.columns import AUTO
-from sitegen.importers.preferences import WINS
+from sitegen.importers.case import grade_of, is_no_score, is_verdict
+from sitegen.importers.case_rows import MOST_LABELS, WINS, case_rows, run_column, with_labels_of, with_shares
+from sitegen.importers.columns import AUTO, SCALES, rubric_columns, scale_of, usual_parts
 from sitegen.importers.tool_values import members, name_of
 from sitegen.importers.usual_names import (
     CHECKS,
     GRADES,
-    MAXIMA,
-    MOST_LABELS,
     NAMED_VERDICT,
+    NAMES,
     NO_ANSWERER,
-    OBJECTS,
     OWN_SIDES,
     PARTS,
     PERSON,
     PREDICTED_LABELS,
-    SCALES,
     SCORES,
-    SYSTEMS,
     TRUE_LABELS,
+    VERDICTS,
     WEAK_VERDICTS,
-    case_rows,
-    is_verdict,
-    rubric_columns,
-    run_column,
-    scale_of,
-    usual_parts,
-    with_labels_of,
-    with_shares,
+    by_plain_name,
+    called,
 )
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Unusable, Value
@@ -98,9 +89,9 @@ def states_results(series: OutputSeries, content: bytes) -> bool:
     """Whether a file has what several systems answered, or is named like results and states verdicts or both sides."""
     value = value_of(series.newest.ending, content)
     table, paths = table_of(value), leaf_paths(value)
-    columns = _values_by_column(table) if table and table.size > 1 else {}
+    columns = table.cells if table and table.size > 1 else {}
     given = (values for name, values in columns.items() if not _SIDE_OF.fullmatch(name))
-    systems = [name for name in columns if "." in name and plain_key(name.partition(".")[0]) in SYSTEMS]
+    systems = [name for name in columns if "." in name and plain_key(name.partition(".")[0]) in NAMES["systems"]]
     of_systems = series.hinted and (bool(systems) or sum(_states_verdicts(values, 2) for values in given) > 1)
     if of_systems or not is_result_by_name(series.newest.name):
         return of_systems
@@ -110,7 +101,7 @@ def states_results(series: OutputSeries, content: bytes) -> bool:
     return not names.isdisjoint(_STATES) or {"score", "max"} <= names or has_sides
 
 
-_STATES: Final = frozenset((*VERDICTS, *WEAK_VERDICTS, *SCORES[1:], *MAXIMA[1:], "scores", "state"))
+_STATES: Final = frozenset((*VERDICTS, *WEAK_VERDICTS, *SCORES[1:], *NAMES["maximum"][1:], "scores", "state"))
 _EXAMPLES = re.compile(
     r"(?:^|/)(?:examples?|samples?|demos?|templates?|tutorials?)/|"
     r"^data(?:sets?)?/(?!.*(?:eval|result|output|run|bench|model|prompt)).*metrics[^/]*$",
@@ -205,7 +196,7 @@ def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
         return None  # F1 of all documents, which the file states, is no mean of theirs
     columns = settings["columns"]
     graded = [*columns.get("scores", ()), *(columns[part] for part in ("score", "passed") if part in columns)]
-    left = ", ".join(name for name in rubric_columns(_values_by_column(table)) if name not in graded)
+    left = ", ".join(name for name in rubric_columns(table.cells) if name not in graded)
     others = f"; not counted: {left}" if left else ""
     list_key = {"list": table.key} if table.key else {}
     output, expected = (columns.get(part, "") for part in ("output", "expected"))
@@ -300,12 +291,11 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     rows = case_rows(table.rows)
     has_maximum = (shares := with_shares(rows)) is not rows
     table = replace(table, rows=tuple(shares))
-    columns = _values_by_column(table)
-    by_name = {plain_key(name): name for name in reversed(columns)}
-    parts = _parts_of_case(table, columns, by_name)
+    columns, parts = table.cells, _parts_of_case(table)
     stated = [name for name in table.columns if NAMED_VERDICT.search(name) and _states_verdicts(columns[name], 1)]
-    verdict, scores, highest = _verdict_and_scores(columns, by_name, stated)
-    if not ({"id", "input"} & parts.keys()) and any(plain_key(name.partition(".")[0]) in OBJECTS for name in scores):
+    verdict, scores, highest = _verdict_and_scores(columns, stated)
+    are_checks = any(plain_key(name.partition(".")[0]) in NAMES["checks"] for name in scores)
+    if are_checks and not {"id", "input"} & parts.keys():
         parts["input"] = max(table.columns, key=lambda name: len(texts(columns[name])))
 
     sides = [parts[part] for part in ("expected", "output") if part in parts]
@@ -315,7 +305,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         (expected in TRUE_LABELS and (output in PREDICTED_LABELS or output.endswith("label")))
         or (not are_usual and _are_labels(*map(columns.__getitem__, sides)))
     )
-    are_graded = verdict or (scores and (stated or has_maximum or _are_grades(scores, parts, columns, table)))
+    are_graded = verdict or (scores and (stated or has_maximum or _are_grades(scores, parts, table)))
     if not is_classified and not (are_graded and {"id", "input"} & parts.keys()):
         return None  # a table of only ids and scores may be the result of a search
     if is_classified:  # labels are compared: a verdict on few cases is of a step, a number of another name of the text
@@ -329,9 +319,10 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     return {"columns": parts, "range": AUTO} if scores and highest > 1 else {"columns": parts}
 
 
-def _parts_of_case(table: FoundTable, columns: Mapping[str, list[Value]], by_name: Mapping[str, str]) -> dict[str, Any]:
+def _parts_of_case(table: FoundTable) -> dict[str, Any]:
     """Return the column of each part of a case besides verdict and scores, by usual names or else by what it holds."""
-    parts: dict[str, Any] = {**usual_parts(by_name, lambda part, name: _fits(part, columns[name]))}
+    columns = table.cells
+    parts: dict[str, Any] = {**usual_parts(by_plain_name(columns), lambda part, name: _fits(part, columns[name]))}
     parts |= _parts_by_own_names(parts, columns)
     if not {"id", "input"} & parts.keys() and {"expected", "output"} & parts.keys():
         free = (name for name in table.columns if name not in parts.values())
@@ -343,15 +334,14 @@ def _parts_of_case(table: FoundTable, columns: Mapping[str, list[Value]], by_nam
     return parts
 
 
-def _verdict_and_scores(
-    columns: dict[str, list[Value]], by_name: dict[str, str], stated: Sequence[str]
-) -> tuple[str, list[str], float]:
+def _verdict_and_scores(columns: Mapping[str, list[Value]], stated: Sequence[str]) -> tuple[str, list[str], float]:
     """Return (column with the verdict, columns with scores on one scale, the highest score); empty where there is none.
 
     ``stated``: columns with verdicts that are called after what they judge.
     """
     # A verdict may be in an object of the judge: ``judgment.verdict``.
-    by_name = {plain_key(name.rpartition(".")[2]): name for name in reversed(columns)} | by_name
+    inner = {plain_key(name.rpartition(".")[2]): name for name in reversed([*columns])}
+    by_name = inner | by_plain_name(columns)
     named = [(by_name[name], 1 + (name in WEAK_VERDICTS)) for name in (*VERDICTS, *WEAK_VERDICTS) if name in by_name]
     verdict = next((name for name, least in named if _states_verdicts(columns[name], least)), "")
     scores, highest = _score_columns(columns, by_name, verdict)
@@ -365,9 +355,7 @@ def _verdict_and_scores(
     return "", [*scores, *stated] if highest <= 1 and len(stated) > len(scores) else scores, highest
 
 
-def _are_grades(
-    scores: Sequence[str], parts: Mapping[str, str], columns: Mapping[str, list[Value]], table: FoundTable
-) -> bool:
+def _are_grades(scores: Sequence[str], parts: Mapping[str, str], table: FoundTable) -> bool:
     """Whether scores are of cases that somebody judged, and not of what a search found."""
     if {"input", "expected", "output", "variant"} & parts.keys() or plain_key(table.key.rpartition(".")[2]) in _CASES:
         return True
@@ -378,7 +366,7 @@ def _are_grades(
         return True
     # No search gives two measures of what it found.
     ids, measures = parts.get("id", ""), [name for name in scores if not plain_key(name).endswith("score")]
-    are_of_ids = is_made_id(ids) and not any(MODEL.search(str(cell)) for cell in columns[ids])
+    are_of_ids = is_made_id(ids) and not any(MODEL.search(str(cell)) for cell in table.cells[ids])
     return (are_of_ids and len(measures) > 1) or (bool(measures) and _is_of_cases(table))
 
 
@@ -390,7 +378,7 @@ def _parts_of_scores(scores: list[str], verdict: str, columns: Mapping[str, list
     if len(scores) > 1 and (of_all := next((plain[name] for name in ("overall", *SCORES) if name in plain), "")):
         return {"scores": [name for name in scores if name != of_all], "score": of_all}
     by_object = {name.rpartition(".")[0].partition(".")[0] for name in scores} or {""}
-    if plain_key(min(by_object)) not in OBJECTS or len(by_object) > 1:
+    if plain_key(min(by_object)) not in NAMES["checks"] or len(by_object) > 1:
         return {"scores": scores} if len(scores) > 1 else {"score": scores[0]} if scores else {}
     parts: dict[str, Any] = {"scores": [f"{min(by_object)}.*"]}  # a judge that is added later counts as well
     if all(_states_verdicts(columns[name], 1) for name in scores) and (stated := verdict or overall):
@@ -445,17 +433,6 @@ def _are_labels(*sides: list[Value]) -> bool:
     return are_few and all(isinstance(cell, str) for cell in cells) and bool(labels.intersection(*sides))
 
 
-def _values_by_column(table: FoundTable) -> dict[str, list[Value]]:
-    """Return values by column. Members of objects are columns too (``judgment.verdict``), not of what is expected."""
-    columns = {name: [row.get(name) for row in table.rows] for name in table.columns}
-    for name, values in tuple(columns.items()):
-        objects = [value for value in values if isinstance(value, dict)]
-        for key in dict.fromkeys(key for row in objects for key in row) if len(objects) * 2 > len(values) else ():
-            if "." not in key and plain_key(name) not in (*PARTS["expected"], "labels"):
-                columns[f"{name}.{key}"] = [value.get(key) if isinstance(value, dict) else None for value in values]
-    return columns
-
-
 def _crossed_with(columns: Mapping[str, list[Value]], parts: Mapping[str, str]) -> str:
     """Return the column each of whose texts is in a row of most cases, as that of a variant; empty if there is none.
 
@@ -496,9 +473,9 @@ def _score_columns(
     of_judges = [
         name
         for name in columns
-        if name.endswith(".score") or ("." in name and plain_key(name.split(".")[0]) in OBJECTS)
+        if name.endswith(".score") or ("." in name and plain_key(name.split(".")[0]) in NAMES["checks"])
     ]
-    overall = [by_name[name] for name in SCORES if name in by_name and _numbers_of_column(columns[by_name[name]])]
+    overall = [name for name in called(by_name, SCORES) if _numbers_of_column(columns[name])]
     # A number in an object that is the output, such as ``result.risk_score``, is what the model said.
     own = [name for name in columns if "." not in name or plain_key(name.partition(".")[0]) not in PARTS["output"]]
     places = {name: recorded_layouts.headline_place(name) for name in own if not recorded_layouts.lower_is_better(name)}

@@ -19,9 +19,9 @@ from msgspec.structs import replace
 from sitegen.config.models import case_settings, files_of
 from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, each_line, ending, json_lines, read_json
 from sitegen.data_files.yaml_reader import read_data
-from sitegen.importers import ANY_LINES, importer_of, read_results, usual_names
+from sitegen.importers import ANY_LINES, case_rows, importer_of, read_results, usual_names
 from sitegen.importers.case import WORDS, grade_of, is_no_score
-from sitegen.importers.columns import read_settings
+from sitegen.importers.columns import names_prompts, read_settings
 from sitegen.importers.tool_values import items
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
@@ -114,7 +114,7 @@ def kind_of_case_file(path: str, content: bytes) -> ScoredKind | Literal["judged
     said = ((case.member[name] for name in case.member if usual_names.OF_PERSON.fullmatch(name)) for case in file.cases)
     by_people = any(not is_no_score(value) and grade_of(value, WORDS, (0, 100)) for values in said for value in values)
     if any(
-        case.member.get(usual_names.CHECKS) or (are_texts and (by_people or usual_names.states_a_result(case.member)))
+        case.member.get(usual_names.CHECKS) or (are_texts and (by_people or case_rows.states_a_result(case.member)))
         for case in file.cases
     ):
         return "judged"
@@ -131,7 +131,7 @@ def _responses_state_results(path: str, content: bytes) -> bool:
     if not rows:
         raise UnreadableError("it has no responses", "Run the cases again.")
     return isinstance(rows, list) and any(
-        isinstance(row, dict) and usual_names.states_a_result(row, of_response=True) for row in rows
+        isinstance(row, dict) and case_rows.states_a_result(row, of_response=True) for row in rows
     )
 
 
@@ -199,12 +199,12 @@ def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
         findings += odd
         below = value_at_key(root, keys.list or "")
         if not keys.list:  # the list nearest to the root whose members have both sides
-            below = [*usual_names.nearest_cases(root, lambda case: is_two_sided(case, keys))]
+            below = [*case_rows.nearest_cases(root, lambda case: is_two_sided(case, keys))]
         members = [(member, None) for member in (below.values() if isinstance(below, dict) else items(below))]
         if isinstance(root, dict) and not (len(members) == 1 and members[0][0] is root):
             beside = stated_run(root, root.get("metadata"))
     values = [member for member, _ in members]
-    newest, remarks = usual_names.newest_run(values, usual_names.run_column(values))
+    newest, remarks = case_rows.newest_run(values, case_rows.run_column(values))
     findings += remarks
     members = [members[index] for index in newest]
     objects = [(_with_numbers(member), line) for member, line in members if isinstance(member, dict)]
@@ -241,7 +241,7 @@ def _cases(
     objects = [member for member, _ in members]
     input_key = keys.input or usual_names.usual_key(objects, usual_names.INPUTS)
     varied = usual_names.usual_key(objects, _VARIANTS)
-    is_input = plain_key(varied) == "prompt" and not usual_names.names_prompts(objects, varied, input_key)
+    is_input = plain_key(varied) == "prompt" and not names_prompts(objects, varied, input_key)
     of_whom = "" if is_input else varied, usual_names.usual_key(objects, usual_names.PARTS["model"])
     who = [tuple(id_text(member.get(key)) for key in of_whom) for member in objects]
     id_key = keys.id or ""
@@ -285,7 +285,7 @@ def _by_variant(cases: Sequence[TwoSidedCase]) -> Sequence[TwoSidedCase]:
     answers = [case.output for case in cases if case.output is not None]
     names = list(answers[0]) if answers and isinstance(answers[0], dict) else []
     expected = {case.expected for case in cases if isinstance(case.expected, str)}
-    if len(names) < usual_names.LEAST_VARIANTS or any(not isinstance(case.expected, str) for case in cases):
+    if len(names) < case_rows.LEAST_VARIANTS or any(not isinstance(case.expected, str) for case in cases):
         return cases
     objects = [answer for answer in answers if isinstance(answer, dict) and answer.keys() == set(names)]
     usual = (sum(isinstance(answer[name], str) and answer[name] in expected for answer in objects) for name in names)
@@ -300,7 +300,7 @@ def _by_variant(cases: Sequence[TwoSidedCase]) -> Sequence[TwoSidedCase]:
 
 def _with_numbers(row: dict[str, Value]) -> dict[str, Value]:
     """Return the row with its sides from columns, in which texts of CSV that are plain numbers are numbers."""
-    sided = usual_names.with_sides(row)
+    sided = case_rows.with_sides(row)
     for name in ("expected", "output") if sided.keys() != row.keys() else ():
         side = sided[name]
         if isinstance(side, dict):
@@ -311,7 +311,7 @@ def _with_numbers(row: dict[str, Value]) -> dict[str, Value]:
 
 def is_two_sided(case: dict[str, Value], keys: CaseKeys) -> bool:
     """Whether a case has both an expected side and an output."""
-    case = usual_names.with_sides(case)
+    case = case_rows.with_sides(case)
     sides = ((keys.expected, usual_names.EXPECTED), (keys.output, usual_names.OUTPUT))
     return all(
         value_at_key(case, stated) is not None if stated else usual_names.usual_key([case], names)

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Final
 
 from sitegen.importers.case import JudgedCase
-from sitegen.importers.preferences import WINS
+from sitegen.importers.case_rows import WINS
 from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import Value
 from sitegen.model.scorecards import Kappa, NotePanel, Panel, PanelColumn, TablePanel

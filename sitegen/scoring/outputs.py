@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from sitegen.data_files.folders import documents_in
 from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, each_line, ending, parse_json
 from sitegen.data_files.yaml_reader import read_data
+from sitegen.importers.case_rows import newest_run, run_column
 from sitegen.importers.tool_values import items, members
-from sitegen.importers.usual_names import OUTPUT, newest_run, run_column, usual_key
+from sitegen.importers.usual_names import OUTPUT, usual_key
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.scoring.case_files import VALUE, read_case_file

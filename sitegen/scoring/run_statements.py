@@ -127,9 +127,10 @@ def runs_in_file(kind: str, path: str, settings: str, content: bytes) -> dict[st
     if not rows and not (ending(path) in LINES and (is_recorded or holds_cases)):
         return {}
     from sitegen.importers import ANY_LINES, importer_of
+    from sitegen.importers.case_rows import run_column
     from sitegen.importers.columns import read_settings
     from sitegen.importers.judge_lines import is_of_a_judge
-    from sitegen.importers.usual_names import RUN_COLUMNS, run_column
+    from sitegen.importers.usual_names import RUN_COLUMNS
 
     objects = (row for row in rows or map(_parsed_json, BytesIO(content)) if isinstance(row, dict))
     if not is_recorded and RUN_COLUMNS.keys().isdisjoint(map(plain_key, next(objects, ()))):

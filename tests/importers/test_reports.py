@@ -9,7 +9,7 @@ import pytest
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.importers import read_results
 from sitegen.importers.case import Grader, JudgedResults, with_documents
-from sitegen.importers.preferences import preference_in
+from sitegen.importers.case_rows import preference_in
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import NotePanel
 from sitegen.model.usage import Usage

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from sitegen.data_files.folders import names_of_documents, unpacked
 from sitegen.data_files.reading import LINES, UnreadableError, check_distinct, csv_rows, ending
 from sitegen.data_files.yaml_reader import read_data
-from sitegen.importers.usual_names import expected_side
+from sitegen.importers.case_rows import expected_side
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.scoring.case_files import VALUE, read_case_file

@@ -19,13 +19,15 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Final, TypeAlias, cast
+from types import MappingProxyType
+from typing import Final, TypeAlias, cast
 
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import TWO_LINES, UnreadableError, csv_dicts, json_lines, read_json
 from sitegen.importers.case import JudgedCase, Opinion
-from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, newest_run, run_column, states_a_result, usual_key
+from sitegen.importers.case_rows import newest_run, run_column, states_a_result
+from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, usual_key
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed, Severity
@@ -55,6 +57,8 @@ class TestCase(Frozen):
     """The input, as text."""
     listed: str = ""
     """The list under ``expected`` as JSON, which is accepted as well; empty if there is none."""
+    member: Mapping[str, Value] = MappingProxyType({})
+    """All that the file states of the case."""
 
     @property
     def is_scored(self) -> bool:
@@ -86,7 +90,8 @@ def read_cases(content: bytes) -> Parsed[CasesById]:
         raise UnreadableError("it is not a list of test cases", "Write a list of {id, input, expected, category}.")
     remarks = [*findings]
     cases: dict[str, TestCase] = {}
-    anonymous = are_anonymous(value)
+    # The id of a case without one is its number, if no case has any.
+    anonymous = all(isinstance(case, dict) and "id" not in case for case in value)
     # Rows of a table have columns of their author's own names.
     side, question = (
         usual_key([case for case in value if isinstance(case, dict)], names) for names in (PARTS["expected"], INPUTS)
@@ -111,6 +116,7 @@ def read_cases(content: bytes) -> Parsed[CasesById]:
             category=id_text(case.get("category")),
             question=text_of_value(case.get(question)),
             listed=text_of_value(expected) if isinstance(expected, list) else "",
+            member=case,
         )
     return Parsed(cases, tuple(replace(remark, about="ground_truth") for remark in remarks))
 
@@ -149,11 +155,6 @@ def accepted_texts(expected: Value, accepted: Value) -> tuple[str, ...]:
     values = [value for side in (expected, accepted) for value in (side if isinstance(side, list) else [side])]
     texts = map(text_of_value, values)
     return tuple(dict.fromkeys(text for text in texts if text.strip()))
-
-
-def are_anonymous(cases: Sequence[Any]) -> bool:
-    """Whether no test case has an id. The id of a case is then its number, from 1."""
-    return bool(cases) and all(isinstance(case, dict) and "id" not in case for case in cases)
 
 
 _FIX: Final = "Correct the file, or run the prompt again."
