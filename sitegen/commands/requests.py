@@ -30,47 +30,24 @@ OutputFile = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
+def _option(of_type: Any, *names: str, **settings: Any) -> tuple[Any, Any]:
+    """Return the default of an option, by which it is as if it was not given, and its annotation."""
+    return False if of_type is bool else None, Annotated[of_type, typer.Option(*names, **settings)]
+
+
 _OF_PROJECT: Final[dict[str, tuple[Any, Any]]] = {
     "REPO": (Path(), Repo),
-    "out": (
-        None,
-        Annotated[
-            Path | None,
-            typer.Option("--out", "-o", help="Output folder. Default: site in the project, which git ignores."),
-        ],
+    "out": _option(Path | None, "--out", "-o", help="Output folder. Default: site in the project, which git ignores."),
+    "jobs": _option(int | None, min=1, help="Number of processes, at most four per core. Default: one per core."),
+    "worktree": _option(bool, "--worktree", help="Take the uncommitted state as the newest iteration."),
+    "allow_shallow": _option(bool, "--allow-shallow", help="Read a shallow clone too, whose history is cut off."),
+    "force": _option(
+        bool,
+        "--force",
+        help="Use a folder that sitegen did not create, and compare every file: pages replace what differs.",
     ),
-    "jobs": (
-        None,
-        Annotated[
-            int | None, typer.Option(min=1, help="Number of processes, at most four per core. Default: one per core.")
-        ],
-    ),
-    "worktree": (
-        False,
-        Annotated[bool, typer.Option("--worktree", help="Take the uncommitted state as the newest iteration.")],
-    ),
-    "allow_shallow": (
-        False,
-        Annotated[bool, typer.Option("--allow-shallow", help="Read a shallow clone too, whose history is cut off.")],
-    ),
-    "force": (
-        False,
-        Annotated[
-            bool,
-            typer.Option(
-                "--force",
-                help="Use a folder that sitegen did not create, and compare every file: pages replace what differs.",
-            ),
-        ],
-    ),
-    "base_url": (
-        None,
-        Annotated[
-            str | None,
-            typer.Option(
-                "--base-url", metavar="URL", help="Address of the published site, unless sitegen.toml has one."
-            ),
-        ],
+    "base_url": _option(
+        str | None, "--base-url", metavar="URL", help="Address of the published site, unless sitegen.toml has one."
     ),
     "own_templates": (
         True,
@@ -79,25 +56,15 @@ _OF_PROJECT: Final[dict[str, tuple[Any, Any]]] = {
             typer.Option("--templates/--no-templates", help="Let site_templates/ of the project override templates."),
         ],
     ),
-    "dask": (
-        None,
-        Annotated[
-            str | None,
-            typer.Option(
-                metavar="URL",
-                help="Build on the workers of this dask scheduler, such as tcp://10.0.0.1:8786 (extra 'dask'). "
-                "Default: SITEGEN_DASK of the environment.",
-            ),
-        ],
+    "dask": _option(
+        str | None,
+        metavar="URL",
+        help="Build on the workers of this dask scheduler, such as tcp://10.0.0.1:8786 (extra 'dask'). "
+        "Default: SITEGEN_DASK of the environment.",
     ),
-    "rev": (None, Annotated[str | None, typer.Option(help="Revision. Default: HEAD.")]),
+    "rev": _option(str | None, help="Revision. Default: HEAD."),
     "repo": (Path(), RepoOption),
-    "cache": (
-        None,
-        Annotated[
-            Path | None, typer.Option(help="Folder of the memo, safe to delete. Default: .sitegen in the project.")
-        ],
-    ),
+    "cache": _option(Path | None, help="Folder of the memo, safe to delete. Default: .sitegen in the project."),
 }
 """Default and annotation of each option that is a field of ``Options``, whose import takes longer than the help. REPO
 is ``repo`` as an argument."""
@@ -151,7 +118,7 @@ def _options(**words: Any) -> Options:
     return Options(**words)
 
 
-def _word_and_methods(request: VerifyRequest | RespondRequest, noun: str) -> tuple[str | None, tuple[str, ...]]:
+def word_and_methods(request: VerifyRequest | RespondRequest, noun: str) -> tuple[str | None, tuple[str, ...]]:
     """Return the one word of the command line besides methods, and all methods: names of more may follow ``--methods``.
 
     Raises ConfigurationError if more than one other word remains.
@@ -201,17 +168,6 @@ class VerifyRequest:
     as_json: Json = False
     debug: Annotated[bool, typer.Option("--debug", help="Report which files were read.")] = False
     repo: RepoOption = Path()
-
-    @property
-    def words(self) -> tuple[str | None, tuple[str, ...]]:
-        """The output, and the methods for kind ``responses``. Raises ConfigurationError for more than one output."""
-        return _word_and_methods(self, "output")
-
-    @property
-    def settings(self) -> dict[str, str]:
-        """Settings of the kind, which take precedence over the configuration."""
-        settings = {"range": self.range, "run_id": self.run_id}
-        return {name: value for name, value in settings.items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,11 +219,6 @@ class RespondRequest(CallRequest):
     ] = None
     methods: Methods = None
     output: OutputFile = None
-
-    @property
-    def words(self) -> tuple[str | None, tuple[str, ...]]:
-        """The id of the eval, and the methods. Raises ConfigurationError for more than one eval."""
-        return _word_and_methods(self, "eval")
 
     @property
     def evaluates(self) -> bool:

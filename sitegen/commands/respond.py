@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from sitegen.commands import verify
 from sitegen.commands.build import stage_progress
 from sitegen.commands.printing import print_error, print_line
-from sitegen.commands.requests import CallRequest, JudgeRequest, RespondRequest
+from sitegen.commands.requests import CallRequest, JudgeRequest, RespondRequest, word_and_methods
 from sitegen.config.findings import error_of
 from sitegen.config.manifest import evaluation_methods
 from sitegen.config.models import files_of
@@ -34,6 +34,7 @@ from sitegen.model.metrics import traits_of
 from sitegen.questions.comparison_files.prompts import evaluate, variant_name
 from sitegen.questions.work_tree import WorktreeEval, WorktreeProject, first_file
 from sitegen.scoring.responses.document import METHODS, metrics_of
+from sitegen.scoring.responses.files import TestCase
 from sitegen.text.plain import line
 from sitegen.text.values import to_json_bytes
 
@@ -48,12 +49,7 @@ class AskedEval(NamedTuple):
 
     request: CallRequest
     place: WorktreeEval
-    cases: tuple[files.PromptCase, ...]
-
-    @property
-    def project(self) -> WorktreeProject:
-        """The project, as the command line configures it."""
-        return self.place.project
+    cases: tuple[TestCase, ...]
 
     @classmethod
     def of(cls, request: CallRequest, eval_id: str | None, test_cases: Path | None = None) -> AskedEval:
@@ -113,7 +109,7 @@ class AskedEval(NamedTuple):
     def judge(self, template: files.Prompt, paths: Sequence[Path], model: str | None) -> bool:
         """Grade the responses in files, by default with the configured model. Returns whether a call failed."""
         request = self.request
-        settings = self._call_settings(model or self.project.config.llm.judge_model)
+        settings = self._call_settings(model or self.place.project.config.llm.judge_model)
         failed = False
         for path in paths:
             file = files.ResponsesFile.read(path, [case.id for case in self.cases])
@@ -148,7 +144,7 @@ class AskedEval(NamedTuple):
             raise ConfigurationError(
                 f"The setting {setting!r} is not a path.", fix="Write a path relative to the project."
             )
-        return _inside(self.project, self.project.root / name)
+        return _inside(self.place.project, self.place.project.root / name)
 
     def responses_path(self, variant: str | None) -> Path:
         """Return the file of a variant's responses, which may not exist yet."""
@@ -180,12 +176,12 @@ class AskedEval(NamedTuple):
                 where=str(candidates[0]),
                 fix=f"sitegen respond {shlex.quote(place.entry.id)}",
             )
-        return [_inside(self.project, path) for path in existing]
+        return [_inside(self.place.project, path) for path in existing]
 
     def _call_settings(self, model: str | None) -> CallSettings:
         options = {"model": model, "base_url": self.request.base_url}
         given = {name: value for name, value in options.items() if value is not None}
-        return CallSettings(**{**vars(self.project.config.llm), **given})
+        return CallSettings(**{**vars(self.place.project.config.llm), **given})
 
     @contextmanager
     def _progress(self, label: str, calls: int) -> Iterator[tuple[Callable[[], None], Log]]:
@@ -207,7 +203,7 @@ class AskedEval(NamedTuple):
 
     def _print_outcome(self, path: Path, asked: calling.CallOutcome, noun: str) -> bool:
         """Print the numbers of successes and failures, and return whether a call failed."""
-        name = line(self.project.shown_path(path))
+        name = line(self.place.project.shown_path(path))
         if not asked.calls:
             print_line(f"{name}: nothing to do; --again repeats all {noun}")
             return False
@@ -222,9 +218,9 @@ class AskedEval(NamedTuple):
 
 def respond(request: RespondRequest) -> None:
     """Run a prompt on the test cases that have no response yet, and on request grade and score all responses."""
-    eval_id, methods = request.words
+    eval_id, methods = word_and_methods(request, "eval")
     asked = AskedEval.of(request, eval_id, request.test_cases)
-    project, entry = asked.project, asked.place.entry
+    project, entry = asked.place.project, asked.place.entry
     if request.test_cases and not request.prompt:
         raise ConfigurationError("--test_cases goes with a prompt.", fix="Name it by --prompt FILE.")
     prompt = (

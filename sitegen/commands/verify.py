@@ -12,7 +12,7 @@ from typing import Final
 from sitegen.analysis.noise.samples import ends_of_mean, interval_of
 from sitegen.analysis.slices import slice_rows
 from sitegen.commands.printing import print_document, print_error, print_line
-from sitegen.commands.requests import VerifyRequest
+from sitegen.commands.requests import VerifyRequest, word_and_methods
 from sitegen.config.findings import error_of
 from sitegen.config.manifest import evaluation_methods
 from sitegen.config.models import EVALUATION_FILE
@@ -126,7 +126,7 @@ def every_eval(verified: Sequence[Verified], with_f1: Sequence[Scorecard]) -> li
     specs = [specs_of(output.place.kind, (output.result.scorecard,))[0] for output in verified]
     rows = [("eval", "metric", f" value {'95 %':>14}      P      R  errors  newest output")]
     for name, spec, output in zip(names, specs, verified, strict=True):
-        rows.append((name, line(spec.label, _LONGEST_NAME), _row_of_eval(output, spec)))
+        rows.append((name, line(spec.label, _LONGEST_NAME), _row_of_eval(output)))
     if with_f1:
         counts = [card.counts for card in with_f1]
         means = [*averages(counts).values()]
@@ -237,10 +237,11 @@ def discrepancy(judgement: Judgement, nouns: Nouns) -> str:
     return f"{outcome:13}  {line(where, 100)}: {said}"
 
 
-def _row_of_eval(verified: Verified, spec: MetricSpec) -> str:
+def _row_of_eval(verified: Verified) -> str:
     """Return the headline of an eval with its interval, its errors, the path of its output, and names of two more."""
     place, card, outputs = verified.place, verified.result.scorecard, verified.outputs
-    interval, listed = interval_of(card), {one.name for one in specs_of(place.kind, (card,)) if not one.recorded}
+    specs, interval = specs_of(place.kind, (card,)), interval_of(card)
+    spec, listed = specs[0], {one.name for one in specs if not one.recorded}
     rest = [ratio.of(card.counts) if ratio.name in listed else None for ratio in RATIOS[1:]]
     columns = _in_columns([card.metric(spec.name), *rest], _ends(interval.low, interval.high) if interval else "")
     names = [line(place.project.shown_path(path)) for path in outputs[:1]]
@@ -265,11 +266,13 @@ def _remark(card: Scorecard) -> str:
 
 def verify_one(request: VerifyRequest) -> None:
     """Score an output, and print or save the result."""
-    output, methods = request.words
+    output, methods = word_and_methods(request, "output")
     project = WorktreeProject.open(request.repo)
     if request.config:
         project = project.configured(request.eval_id, request.config)
-    verified = verify(project, request.eval_id, real(Path(output)) if output else None, request.settings)
+    settings = {"range": request.range, "run_id": request.run_id}
+    stated = {name: value for name, value in settings.items() if value is not None}
+    verified = verify(project, request.eval_id, real(Path(output)) if output else None, stated)
     answers_cases = traits_of(verified.place.kind).answers_cases
     for misread in project.misread:
         if answers_cases or request.config or misread.path != EVALUATION_FILE:

@@ -12,10 +12,11 @@ from typing import Final, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.errors import SitegenError
+from sitegen.importers.usual_names import PARTS
 from sitegen.llm.client import CallError, CallSettings, Client, Log, ModelReply
-from sitegen.llm.files import Prompt, PromptCase, ResponseRow, ResponsesFile, Slot
+from sitegen.llm.files import Prompt, ResponseRow, ResponsesFile, Slot, placeholders_of, text_at
 from sitegen.model.frozen import Frozen
-from sitegen.scoring.responses.files import grade_of
+from sitegen.scoring.responses.files import TestCase, grade_of
 from sitegen.text.plain import cut
 
 
@@ -77,7 +78,6 @@ class ModelCalls(Frozen):
             elif prompts:  # a notebook already runs an event loop in this thread
                 with ThreadPoolExecutor(1) as thread:
                     thread.submit(asyncio.run, ask_all()).result()
-            self.file.finish()
         return CallOutcome(len(prompts), tuple(failures))
 
     def ask_for_responses(self, todo: Sequence[Pending]) -> CallOutcome:
@@ -95,7 +95,7 @@ class ModelCalls(Frozen):
             usage = result.stated_usage()
             return {**row, "output": result.text, "model": model, "parameters": settings.parameters, **usage}
 
-        return self.record({slot: template.fill(case.values()) for case, slot in todo}, row_of)
+        return self.record({slot: template.fill(placeholders_of(case)) for case, slot in todo}, row_of)
 
     def grade_responses(self, todo: Sequence[Pending]) -> CallOutcome:
         """Ask for a grade of each response, and write the file.
@@ -105,14 +105,9 @@ class ModelCalls(Frozen):
         """
         template, rows = self.template, self.file.rows
         prompts = {
-            slot: template.fill(
-                {
-                    **case.values(),
-                    "expected": _NO_REFERENCE if case.expected is None else case.expected,
-                    "output": rows[slot]["output"],
-                }
-            )
+            slot: template.fill({**placeholders_of(case), "expected": reference, "output": rows[slot]["output"]})
             for case, slot in todo
+            for reference in (text_at(case, PARTS["expected"]) or _NO_REFERENCE,)
         }
         malformed = 0
 
@@ -140,7 +135,7 @@ def _is_looping() -> bool:
     return True
 
 
-Pending: TypeAlias = tuple[PromptCase, Slot]
+Pending: TypeAlias = tuple[TestCase, Slot]
 """A case and the place of its response, which is to be asked for or graded."""
 
 
@@ -157,7 +152,7 @@ DATED: Final = re.compile(r"-\d{8}$")
 """The date that the API appends to an alias."""
 
 
-def responses_to_grade(cases: Sequence[PromptCase], file: ResponsesFile, *, again: bool) -> tuple[Pending, ...]:
+def responses_to_grade(cases: Sequence[TestCase], file: ResponsesFile, *, again: bool) -> tuple[Pending, ...]:
     """Return the responses without a grade; ``again``: all of them."""
     pending = []
     for case in cases:

@@ -17,6 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias
 
+from msgspec.structs import replace
+
+from sitegen.config.findings import error_of, unreadable
 from sitegen.data_files.project_files import (
     LARGEST_FILE,
     NotOpenedError,
@@ -25,9 +28,14 @@ from sitegen.data_files.project_files import (
     read_inside,
     write_inside,
 )
+from sitegen.data_files.reading import UnreadableError
 from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.importers.tool_values import members
+from sitegen.importers.usual_names import INPUTS, usual_key
 from sitegen.model.frozen import Frozen
-from sitegen.scoring.responses.files import are_anonymous
+from sitegen.model.outcomes import Value
+from sitegen.scoring.responses.files import TestCase, read_cases
+from sitegen.text.values import as_text
 
 _PLACEHOLDER = re.compile(r"\{([a-z]+(?:\.[^{}\s]+)?)\}")
 _PARTS = re.compile(r"^[ \t]*<!--[ \t]*(system|user)[ \t]*-->[ \t]*\n", re.MULTILINE)
@@ -126,29 +134,14 @@ def read_prompt(file: Path) -> Prompt:
     return parse_template(text.replace("\r\n", "\n"))
 
 
-class PromptCase(Frozen):
-    """One test case."""
+def read_prompt_cases(file: Path) -> tuple[TestCase, ...]:
+    """Return the test cases in a file, as builds read them, if a model can be asked all of them.
 
-    id: str
-    input: str
-    expected: str | None
-    category: str
-    metadata: dict[str, str]
-    """Nested members have dotted names, ``a.b``."""
-
-    def values(self) -> dict[str, str]:
-        """Return values of the placeholders of a prompt, without the expected text, which a prompt must not reveal."""
-        metadata = {f"metadata.{name}": value for name, value in self.metadata.items()}
-        return {**metadata, "id": self.id, "input": self.input, "category": self.category}
-
-
-def read_prompt_cases(file: Path) -> tuple[PromptCase, ...]:
-    """Return the cases of ``test_cases.json``: a list, or an object with the list under ``test_cases`` or ``cases``.
-
-    Raises NothingToReportError if there is no such file, ConfigurationError if a case cannot be asked.
+    Raises NothingToReportError if there is no such file, ConfigurationError if anything in it is wrong: no call is paid
+    for another question than the one that is meant.
     """
     try:
-        cases_value = json.loads(read_file(file, LARGEST_FILE).decode("utf-8-sig"))
+        cases, findings = read_cases(read_file(file, LARGEST_FILE))
     except FileNotFoundError:
         raise NothingToReportError(
             "The eval has no test cases.", where=str(file), fix="Write a list of {id, input, expected, category}."
@@ -157,50 +150,36 @@ def read_prompt_cases(file: Path) -> tuple[PromptCase, ...]:
         raise ConfigurationError(
             f"The test cases cannot be read: {error.strerror}.", where=str(file), fix="Put a regular file there."
         ) from None
-    except (ValueError, RecursionError) as error:
-        raise ConfigurationError(
-            f"The test cases are no JSON: {error}.", where=str(file), fix="Write valid JSON."
-        ) from None
-    if isinstance(cases_value, dict):
-        cases_value = cases_value.get("test_cases", cases_value.get("cases"))
-    if not isinstance(cases_value, list):
-        raise ConfigurationError("The test cases are not a list.", where=str(file), fix="Write a list of objects.")
-    if are_anonymous(cases_value):
-        cases_value = [{**value, "id": str(number)} for number, value in enumerate(cases_value, 1)]
-    cases = tuple(_prompt_case(value, number, file) for number, value in enumerate(cases_value, 1))
-    ids = set[str]()
-    for case in cases:
-        if case.id in ids:
-            raise ConfigurationError(f"Two test cases have the id {case.id!r}.", where=str(file), fix="Rename one.")
-        ids.add(case.id)
-    return cases
+    except UnreadableError as error:
+        raise error_of(unreadable("The test cases", error).in_file(str(file))) from None
+    if findings:
+        raise error_of(replace(findings[0], message=f"{findings[0].text}.").in_file(str(file)))
+    for case in cases.values():
+        if text_at(case, INPUTS) is None:
+            message = f"The test case {case.id[:80]!r} has no input."
+            raise ConfigurationError(message, where=str(file), fix="Give it one: it is what the model is asked.")
+    return tuple(cases.values())
 
 
-def _prompt_case(value: Any, number: int, file: Path) -> PromptCase:
-    if not isinstance(value, dict) or _case_text(value.get("id")) == "" or value.get("input") is None:
-        raise ConfigurationError(f"Test case {number} has no id or no input.", where=str(file), fix="Give it both.")
-    expected, metadata = value.get("expected"), value.get("metadata")
-    return PromptCase(
-        id=_case_text(value["id"]),
-        input=_case_text(value["input"]),
-        expected=None if expected is None else _case_text(expected),
-        category=_case_text(value.get("category")),
-        metadata=dict(_flat_metadata("", metadata)) if isinstance(metadata, dict) else {},
-    )
+def placeholders_of(case: TestCase) -> dict[str, str]:
+    """Return values of the placeholders of a prompt, without the expected text, which a prompt must not reveal."""
+    metadata = {f"metadata.{name}": text for name, text in _flat("", members(case.member.get("metadata")))}
+    return {**metadata, "id": case.id, "input": text_at(case, INPUTS) or "", "category": case.category}
 
 
-def _flat_metadata(above: str, members: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for key, value in members.items():
+def text_at(case: TestCase, names: Sequence[str]) -> str | None:
+    """Return what a case has under the first of these names as text, an object as it is written; None for null."""
+    value = case.member.get(usual_key([case.member], names))
+    return None if value is None else as_text(value)
+
+
+def _flat(above: str, metadata: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each value; nested members have dotted names, ``a.b``."""
+    for key, value in metadata.items():
         if isinstance(value, dict):
-            yield from _flat_metadata(f"{above}{key}.", value)
+            yield from _flat(f"{above}{key}.", value)
         else:
-            yield f"{above}{key}", _case_text(value)
-
-
-def _case_text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return "" if value is None else json.dumps(value, ensure_ascii=False)
+            yield f"{above}{key}", "" if value is None else as_text(value)
 
 
 _FILE_BYTES: Final = 1_000_000_000  # the size of the largest file that is read, in bytes
@@ -220,7 +199,7 @@ class Slot(Frozen):
 
 
 class ResponsesFile:
-    """Rows by slot, and a context manager in which rows are ``put`` and then ``finish`` is called."""
+    """Rows by slot, and a context manager in which rows are ``put``: at its end the file is replaced, if any was."""
 
     def __init__(self, path: Path, rows: dict[Slot, ResponseRow], order: Sequence[str]) -> None:
         self.path = path
@@ -255,10 +234,12 @@ class ResponsesFile:
             self._replace()  # its last line may be incomplete, so nothing may be appended to it
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
         if self._journal is not None:
             self._journal.close()
             self._journal = None
+            if failure is None:
+                self._replace()
 
     def put(self, slot: Slot, row: ResponseRow) -> None:
         """Set the row of a slot and append it to the partial file, so that it survives the end of this process."""
@@ -268,11 +249,6 @@ class ResponsesFile:
         self.rows[slot] = row
         self._journal.write(_json_line([slot.number, row]))
         self._journal.flush()
-
-    def finish(self) -> None:
-        """Replace the file if a row was put."""
-        if self._journal is not None:
-            self._replace()
 
     def _replace(self) -> None:
         positions = {case: place for place, case in enumerate(self._order)}

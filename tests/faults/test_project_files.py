@@ -110,7 +110,6 @@ def test_responses_are_not_read_through_a_link_nor_written_through_one(tmp_path,
         ResponsesFile.read(folder / "responses.jsonl", [])
     with ResponsesFile(folder / "responses.jsonl", {}, []) as file, suppress(OSError):
         file.put(Slot("a"), {"case_id": "a"})
-        file.finish()
     assert secret.read_text(encoding="utf-8") == '{"case_id": "a"}\n'
 
 

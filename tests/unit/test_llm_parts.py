@@ -1,7 +1,9 @@
 """What surrounds a call of a model: prompts, test cases, grades, the file of responses."""
 
 import json
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,24 +12,28 @@ from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.llm.client import CallSettings
 from sitegen.llm.files import (
     JUDGE,
-    PromptCase,
     ResponsesFile,
     Slot,
     parse_template,
     partial_of,
+    placeholders_of,
     read_prompt,
     read_prompt_cases,
+    text_at,
 )
+from sitegen.model.outcomes import Value
+from sitegen.scoring.responses import files
 from sitegen.scoring.responses.files import grade_of
 from tests.rows import in_table
 
-CASE = PromptCase(
-    id="c1",
-    input="How much {metadata.unit}?",
-    expected="Two",
-    category="sums",
-    metadata={"unit": "litres", "of.what": "milk"},
-)
+QUESTION = "How much {metadata.unit}?"
+STATED: dict[str, Value] = {
+    "id": "c1",
+    "input": QUESTION,
+    "expected": "Two",
+    "metadata": {"unit": "litres", "of": {"what": "milk"}},
+}
+CASE = files.TestCase(id="c1", expected=("Two",), category="sums", member=STATED)
 
 
 @in_table
@@ -35,27 +41,15 @@ def test_a_grade_is_one_digit_from_1_to_5_and_nothing_else(answer: str, expected
     assert grade_of(answer) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "prompt"),
-    [
-        ("Answer: {input}\n", ("", "Answer: How much {metadata.unit}?")),
-        ("Answer in {metadata.unit}.\n", ("Answer in litres.", "How much {metadata.unit}?")),
-        ("Of {metadata.of.what}, {id}: {category}", ("Of milk, c1: sums", "How much {metadata.unit}?")),
-        ('{"total": 1} {expected} {output} {}', ('{"total": 1} {expected} {output} {}', CASE.input)),
-        ("<!-- system -->\nBe short.\n<!-- user -->\n{input}!\n", ("Be short.", "How much {metadata.unit}?!")),
-        ("{input}\n<!-- system -->\nBe short.\n", ("Be short.", "How much {metadata.unit}?")),
-        ("Be short.\n<!-- user -->\n{input}", ("Be short.", CASE.input)),
-        ("<!--system-->\nBe short.\n", ("Be short.", "How much {metadata.unit}?")),
-    ],
-)  # fmt: skip
-def test_placeholders_are_replaced_literally_and_once(text: str, prompt: tuple[str, str]) -> None:
-    filled = parse_template(text).fill(CASE.values())
-    assert (filled.system, filled.message) == prompt
+@in_table
+def test_placeholders_are_replaced_literally_and_once(text: str, system: str, message: str) -> None:
+    filled = parse_template(text).fill(placeholders_of(CASE))
+    assert (filled.system, filled.message) == (system, message.replace("QUESTION", QUESTION))
 
 
 def test_metadata_that_a_case_lacks_is_an_error() -> None:
     with pytest.raises(ConfigurationError, match=r"\{metadata\.size\}, which the test case 'c1' does not have"):
-        parse_template("{metadata.size} {input}").fill(CASE.values())
+        parse_template("{metadata.size} {input}").fill(placeholders_of(CASE))
 
 
 def test_a_prompt_is_known_by_its_text_and_a_file_of_another_system_is_the_same_one(tmp_path: Path) -> None:
@@ -83,12 +77,22 @@ def test_cases_are_read_with_text_for_whatever_stands_there(tmp_path: Path) -> N
         {"id": "b", "input": "x"},
     ]
     (tmp_path / "t.json").write_text(json.dumps({"test_cases": cases}))
-    assert read_prompt_cases(tmp_path / "t.json") == (
-        PromptCase(
-            id="7", input='{"a": [1]}', expected="2", category="", metadata={"of.what": "milk", "n": "1.5", "none": ""}
+    read = read_prompt_cases(tmp_path / "t.json")
+    assert [(placeholders_of(case), text_at(case, ["expected"])) for case in read] == [
+        (
+            {"id": "7", "input": '{"a": [1]}', "category": ""}
+            | {"metadata.of.what": "milk", "metadata.n": "1.5", "metadata.none": ""},
+            "2",
         ),
-        PromptCase(id="b", input="x", expected=None, category="", metadata={}),
-    )
+        ({"id": "b", "input": "x", "category": ""}, None),
+    ]
+
+
+@pytest.mark.parametrize("rows", ["id,question,reference\n1,2+2?,4\n", '{"query": "2+2?", "gold": 4}\n{"query": ""}'])
+def test_cases_in_a_table_or_in_lines_are_asked_by_the_usual_names_of_their_columns(tmp_path: Path, rows: str) -> None:
+    (tmp_path / "t").write_text(rows)
+    case, *_ = read_prompt_cases(tmp_path / "t")
+    assert (case.expected, placeholders_of(case)) == (("4",), {"id": "1", "input": "2+2?", "category": ""})
 
 
 @in_table
@@ -111,7 +115,6 @@ def test_rows_are_written_in_the_order_of_cases_and_strangers_are_kept(tmp_path:
     with ResponsesFile.read(path, ["a", "b"]) as file:
         file.put(Slot("b"), {"case_id": "b", "output": "B\u2028é"})
         file.put(Slot("a"), {"case_id": "a", "output": "A"})
-        file.finish()
     rows = [{"case_id": "a", "output": "A"}, {"case_id": "b", "output": "B\u2028é"}, before]
     assert list(ResponsesFile.read(path, []).rows.values()) == rows
     assert [each.name for each in tmp_path.iterdir()] == [name]
@@ -120,22 +123,22 @@ def test_rows_are_written_in_the_order_of_cases_and_strangers_are_kept(tmp_path:
 def test_a_file_to_which_nothing_was_added_is_not_touched(tmp_path: Path) -> None:
     path = tmp_path / "responses.json"
     path.write_text('[ {"case_id": 1, "output": ""} ]')
-    with ResponsesFile.read(path, ["2", "1"]) as file:
-        file.finish()
+    with ResponsesFile.read(path, ["2", "1"]):
+        pass
     assert path.read_text() == '[ {"case_id": 1, "output": ""} ]'
 
 
 def test_what_was_added_before_an_interruption_is_read_but_for_a_torn_line(tmp_path: Path) -> None:
     path = tmp_path / "responses.json"
-    with ResponsesFile.read(path, ["a", "b"]) as file:
+    with suppress(KeyboardInterrupt), ResponsesFile.read(path, ["a", "b"]) as file:
         file.put(Slot("b"), {"case_id": "b", "output": "B"})
+        raise KeyboardInterrupt
     assert not path.exists()
     with partial_of(path).open("ab") as journal:
         journal.write(b'[0, {"case_id": "a", "out\xc3')
     with ResponsesFile.read(path, ["a", "b"]) as file:
         assert file.rows == {Slot("b"): {"case_id": "b", "output": "B"}}
         file.put(Slot("a"), {"case_id": "a", "output": "A"})
-        file.finish()
     assert json.loads(path.read_text()) == [{"case_id": "a", "output": "A"}, {"case_id": "b", "output": "B"}]
     assert not partial_of(path).exists()
 
@@ -165,24 +168,10 @@ def test_the_default_model_is_not_retired() -> None:
     assert Llm().model not in DEPRECATED_MODELS
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        CallSettings(concurrency=0),
-        CallSettings(concurrency=101),
-        CallSettings(max_tokens=0),
-        CallSettings(max_retries=-1),
-        CallSettings(timeout=0),
-        CallSettings(timeout=float("nan")),
-        CallSettings(model=" "),
-        CallSettings(base_url="http://example.org"),
-        CallSettings(base_url="example.org"),
-        CallSettings(base_url="file:///etc"),
-    ],
-)
-def test_settings_that_cannot_work_or_would_send_the_key_in_the_clear_are_refused(settings: CallSettings) -> None:
+@in_table
+def test_settings_that_cannot_work_or_would_send_the_key_in_the_clear_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError):
-        settings.check()
+        CallSettings(**settings).check()
 
 
 def test_an_api_on_this_machine_needs_no_encryption() -> None:
