@@ -1,5 +1,6 @@
 """The types of a field mapping, and its reading: errors are reported, and the rest is used."""
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -142,14 +143,7 @@ _FIX_OF_KEY: Final = {
     **dict.fromkeys(("exclude", "excluded", "skip", "ignored_fields"), "Write 'ignore' instead."),
 }
 """Fixes for frequent wrong keys that ``nearest`` cannot relate to the right key."""
-_TOLERANCES: Final = {
-    "": "{absolute: N} for a difference, or {percent: N}",
-    "%": "{percent: N}",
-    "percent%": "N",
-    "absolute%": "'percent: N' instead",
-    "tolerances%": "{default: {percent: N}}",
-}
-"""What to write for the number N, or N percent: for a field or category, else by the key."""
+_NUMBER_OR_PERCENT: Final = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)\s*(%?)")
 
 RulesFile: TypeAlias = Literal["mapping", "settings"]
 
@@ -262,10 +256,27 @@ def _misfit_finding(location: Location, error: Any, lines: dict[Location, int]) 
         fix = fix or (f"Write {near!r} instead." if near else f"Use one of: {', '.join(possible)}.")
         return Finding(severity="error", message=f"Unknown key {name!r}", fix=fix, line=line)
     misfit, value = finding_of(error, line or lines.get(location[:-1]), Mapping), str(error["input"])
-    number, percent = value.removesuffix("%").strip(), "%" if value.endswith("%") else ""
-    is_tolerance = location[0] in ("tolerances", "fields") and number.replace(".", "", 1).isdecimal()
-    meant = _TOLERANCES.get(f"{location[-1] if len(location) != 2 else ''}{percent}") if is_tolerance else None
-    fix = f"Write {meant.replace('N', number)}." if meant else misfit.fix
+    fix = _tolerance_meant(location, value) or misfit.fix
     if location[0] == "fields" and location[-1] == "type" and (meant := _TYPE_BY_OTHER_NAME.get(value.casefold())):
         fix = f"Write {meant!r} instead."
     return replace(misfit, message=misfit.message.replace(name, repr(name), 1), fix=fix)
+
+
+def _tolerance_meant(location: Location, value: str) -> str:
+    """Return what to write for a number, or for one in percent, in place of a tolerance; empty for anything else."""
+    stated = _NUMBER_OR_PERCENT.fullmatch(value)
+    if stated is None or location[0] not in ("tolerances", "fields"):
+        return ""
+    number = stated[1]
+    match len(location), location[-1], stated[2]:
+        case 2, _, "":  # in place of the tolerances of a category or a field
+            return f"Write {{absolute: {number}}} for a difference, or {{percent: {number}}}."
+        case 2, _, "%":
+            return f"Write {{percent: {number}}}."
+        case _, "percent", "%":
+            return f"Write {number}."
+        case _, "absolute", "%":
+            return f"Write 'percent: {number}' instead."
+        case _, "tolerances", "%":
+            return f"Write {{default: {{percent: {number}}}}}."
+    return ""

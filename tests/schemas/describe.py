@@ -42,7 +42,12 @@ _SIMPLE: dict[Any, Schema] = {
     float: {"type": "number"},
     bool: {"type": "boolean"},
     type(None): {"type": "null"},
-    Decimal: {"type": ["number", "string"]},
+    # A tolerance, which may be written as text.
+    Decimal: {
+        "type": ["number", "string"],
+        "minimum": 0,
+        "pattern": r"^\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$",
+    },
     Any: {},
     object: {},
 }

@@ -135,6 +135,7 @@ def test_the_files_of_this_project_and_of_the_demo_fit_the_schemas_of_what_is_re
     mappings.append(ROOT / "sitegen" / "recognition" / "skeletons" / "field_mapping.yaml")
     for mapping in mappings:
         assert complaints("field-mapping", yaml.safe_load(mapping.read_bytes()) or {}) == [], mapping
+    assert complaints("field-mapping", {"fields": {"area": {"percent": "1.5e1", "absolute": 0.1}}}) == []
     config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["sitegen"]
     assert complaints("config", config) == []
 
@@ -146,6 +147,8 @@ def test_the_files_of_this_project_and_of_the_demo_fit_the_schemas_of_what_is_re
         ("config", {"regressions": {"mute": [{"eval": "x", "commit": "1234567"}]}}),
         ("field-mapping", {"tolerances": {"default": {"percentage": 1}}}),
         ("field-mapping", {"field_types": {"number": ["total"]}}),
+        ("field-mapping", {"tolerances": {"default": {"percent": "5 %"}}}),
+        ("field-mapping", {"tolerances": {"default": {"absolute": -1}}}),
         ("manifest", {"evals": {"x": {"kind": 3}}}),
         ("manifest", {"eval": {}}),
     ],
