@@ -27,9 +27,8 @@ class KindFiles(Frozen):
     outputs: tuple[str, ...]
     """Names in the folder of an iteration, or of an overwritten output in the eval's folder or in ``results/``."""
     elsewhere: tuple[str, ...] = ()
-    """Further places of an overwritten output, relative to the eval's folder."""
-    at_root: tuple[str, ...] = ()
-    """Places of the output, relative to the repository, for an eval that lies directly in the folder of evals."""
+    """Further places of an overwritten output, relative to the eval's folder; to the repository, if the eval lies
+    directly in the folder of evals."""
     variants: str = ""
     """Regular expression for the names of outputs of several variants, which are scored together."""
 
@@ -42,13 +41,7 @@ class KindFiles(Frozen):
 KIND_FILES: Final = (
     KindFiles(
         kind="fields",
-        ground_truths=(
-            "ground_truth.csv",
-            "ground_truth.json",
-            "ground_truth.jsonl",
-            "ground_truth.yaml",
-            "ground_truth.yml",
-        ),
+        ground_truths=tuple(f"ground_truth.{ending}" for ending in ("csv", "json", "jsonl", "yaml", "yml")),
         outputs=tuple(f"extracted.{ending}" for ending in ("json", "jsonl", "ndjson", "yaml", "yml", "csv")),
     ),
     KindFiles(
@@ -56,7 +49,6 @@ KIND_FILES: Final = (
         ground_truths=("gold-standard.json", "expected-highlights.json"),
         outputs=("processing-log.ndjson", "raw-llm-run.json"),
         elsewhere=("logs/processing-log.ndjson",),
-        at_root=("logs/processing-log.ndjson",),
     ),
     KindFiles(
         kind="responses",

@@ -176,7 +176,7 @@ def _version_outputs(state: EvalState) -> tuple[Blob, ...]:
         documents = (blob for blob in state.documents() if not (truth and blob.path.startswith(truth)))
         return (file,) if file else tuple(sorted(filter(partial(_is_no_record, state), documents)))
     files = files_of(state.kind)
-    log = first_blob((*(f"{state.active}/{path}" for path in files.elsewhere), *files.at_root), state.files)
+    log = first_blob((*(f"{state.active}/{path}" for path in files.elsewhere), *files.elsewhere), state.files)
     if log:
         return (log,)
     results = f"{state.active}/{RESULTS}"

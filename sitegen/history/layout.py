@@ -133,7 +133,7 @@ _OUTPUT = re.compile("|".join((*map(re.escape, sorted(_OUTPUTS)), _VARIANT.patte
 _RUN: Final = rf"runs/[^/]+/(?:{_OUTPUT.pattern})"
 _OWN_RESULT: Final = rf"{_OUTPUT.pattern}|aggregate\.json|{re.escape(RECORDED)}|run-.*\.(?:json|html)|\..*"
 _LONE_FILES: Final = frozenset((*files_of(LONE).ground_truths, *files_of(LONE).overwritten))
-_LONE_AT_ROOT: Final = frozenset(files_of(LONE).at_root)
+_LONE_AT_ROOT: Final = frozenset(files_of(LONE).elsewhere)
 _LONE_RESULT = re.compile(rf"{RESULTS}/{_ITERATION.pattern}/", re.IGNORECASE)
 
 

@@ -78,8 +78,8 @@ def save(verified: Verified, document: ResultsDocument) -> tuple[Path, ResultsDo
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         body, earlier = {"eval_id": encodable(place.entry.id)}, []
     there = [metadata.iteration, *(line.get("iteration") for line in earlier)]
-    added = [_aggregate_line(iteration, iteration.recorded_at) for iteration in verify_iterations(place, without=there)]
-    lines = [*earlier, *added, _aggregate_line(replace(verified, iteration=metadata.iteration), metadata.timestamp)]
+    saved = replace(verified, iteration=metadata.iteration, recorded_at=metadata.timestamp)
+    lines = [*earlier, *map(_aggregate_line, (*verify_iterations(place, without=there), saved))]
     body["iterations"] = sorted(lines, key=lambda line: line.get("iteration") or 0)
     write_inside(place.folder, name, f"{json.dumps(body, indent=2)}\n".encode())
     return place.folder / record, document
@@ -102,14 +102,14 @@ def save_into(folder: Path, verified: Verified, document: ResultsDocument) -> Pa
     return folder / RECORDED
 
 
-def _aggregate_line(verified: Verified, timestamp: str | None) -> dict[str, Any]:
+def _aggregate_line(verified: Verified) -> dict[str, Any]:
     card = verified.result.scorecard
     errors = errors_by_type(card.counts)
     same = nouns_of(card.kind, specs_of_results(verified.result)).same
     named_ratios = ratios(card.counts, same)
     return {
         "iteration": verified.iteration,
-        "timestamp": timestamp,
+        "timestamp": verified.recorded_at,
         **named_ratios,
         **{
             name: value

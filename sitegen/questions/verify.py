@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from sitegen import __version__
 from sitegen.analysis.slices import slice_rows
+from sitegen.config.models import files_of
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.eval_state import settings_with_grades
 from sitegen.history.layout import RESULTS, EntryRules, iteration_number
@@ -55,11 +56,12 @@ class Verified(Frozen):
         place, project = self.place, self.place.project
         if self.iteration is None or place.entry.outputs != "auto":
             return None
-        candidate = first_file(place.folder, place.files.overwritten)
+        files = files_of(place.kind)
+        candidate = first_file(place.folder, files.overwritten)
         content = project.read(candidate).content if candidate else None
         if content is None:
             return None
-        in_iterations = (first_file(folder, place.files.outputs) for _, folder in iterations(place.folder))
+        in_iterations = (first_file(folder, files.outputs) for _, folder in iterations(place.folder))
         is_saved = any(file is not None and project.read(file).content == content for file in in_iterations)
         return None if is_saved else candidate
 
@@ -78,7 +80,7 @@ class Verified(Frozen):
 
     def saved_name(self, output: Path) -> str:
         """Return the name of an output in the folder of an iteration: its own if the kind has files of that name."""
-        names = self.place.files.outputs
+        names = files_of(self.place.kind).outputs
         if len(self.outputs) > 1 or output.name in names:
             return output.name
         return next((name for name in names if Path(name).suffix == output.suffix), names[0])
@@ -132,13 +134,13 @@ def verify(
     if place.entry.in_cases and outputs and not output:  # the same file holds the expected values
         place = replace(place, ground_truth=outputs[0])
     if not outputs:
-        name = place.files.outputs[0]
+        files = files_of(place.kind)
         newest = "The newest iteration of" if place.iterations else "The eval"
         _, at = max(iterations(place.folder), default=(1, Path("iteration-001")))
         raise NothingToReportError(
             f"{newest} {eval_id!r} has no output to score.",
             where=str(place.folder),
-            fix=f"Write {RESULTS}/{at.name}/{name} or {place.files.overwritten[0]}, or name the file.",
+            fix=f"Write {RESULTS}/{at.name}/{files.outputs[0]} or {files.overwritten[0]}, or name the file.",
         )
     verified = _scored(place, outputs, snapshot, settings)
     if not scorer(place.kind).metrics:

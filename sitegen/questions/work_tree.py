@@ -27,7 +27,6 @@ from sitegen.config.models import (
     EvalConfig,
     EvaluationConfig,
     Kind,
-    KindFiles,
     Manifest,
     SiteConfig,
     files_of,
@@ -71,11 +70,6 @@ class WorktreeEval(Frozen):
     folder: Path
     ground_truth: Path | None
     """None if outputs of the kind are judged already."""
-
-    @property
-    def files(self) -> KindFiles:
-        """The names that files of this kind have by convention."""
-        return files_of(self.kind)
 
     @property
     def history(self) -> EvalHistory | None:

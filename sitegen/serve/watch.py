@@ -206,13 +206,9 @@ class Board:
         self._open = True
         self._changed = asyncio.Event()
 
-    def show(self, layers: Layers) -> None:
-        """Show the result of a successful build."""
-        self.layers, self.error = layers, ""
-        self._tell()
-
-    def fail(self, error: str) -> None:
-        """Show why a build failed, beside the last successful site."""
+    def show(self, layers: Layers | None, error: str = "") -> None:
+        """Show the result of a build: of one that failed the error, beside the last successful site."""
+        self.layers = layers or self.layers
         self.error = error
         self._tell()
 
@@ -276,7 +272,7 @@ async def rebuild_on_change(options: Options, board: Board, on_build: Callable[[
                 paths_to_follow = followed(project.place, project.cache)
             except (SitegenError, OSError) as error:  # such as while another program moves the repository
                 if board.error != str(error):
-                    board.fail(str(error))
+                    board.show(None, str(error))
                 changed.set()
                 await asyncio.sleep(RETRY)
                 continue
@@ -287,10 +283,7 @@ async def rebuild_on_change(options: Options, board: Board, on_build: Callable[[
             burst = sorted(paths)
             paths.clear()
             built = await asyncio.to_thread(build_attempt, options, burst)
-            if built.layers:
-                board.show(built.layers)
-            else:
-                board.fail(built.error)
+            board.show(built.layers, built.error)
             on_build(built)
     finally:
         await follower.stop()

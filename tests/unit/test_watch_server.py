@@ -233,7 +233,7 @@ def _hears(running: Running, answer: http.client.HTTPResponse) -> None:
         return answer.readline() + answer.readline()
 
     assert heard() == b'data: ""\n\n'
-    running.do(running.board.fail, "Wrong.\n  at: <b>\n")
+    running.do(running.board.show, None, "Wrong.\n  at: <b>\n")
     assert heard() == b'data: "Wrong.\\n  at: <b>\\n"\n\n'
     running.do(running.board.show, Layers((running.folder / "lower",)))
     assert heard() == b'data: ""\n\n'
