@@ -50,8 +50,8 @@ def init(
     texts = {name: text.encode() for name, text in contents.items()}
     begun = skeleton_files() if skeletons else {}
     files = {} if dry_run else write_files(root, begun | publishing | texts)
-    for row in discovery_lines(discovery) if discovery else ():
-        print_line(row)
+    if discovery:
+        print_line(*discovery_lines(discovery))
     if dry_run:
         for name, text in contents.items():
             print_line(f"{name} would be:")

@@ -94,12 +94,11 @@ def _print_warning(
     line: str | None = None,
 ) -> None:
     """Print a Notice as a message of the command, and other warnings with their place."""
-    from sitegen.commands.printing import print_line
+    from sitegen.commands.printing import print_text
     from sitegen.errors import Notice
 
     text = f"sitegen: {message}" if issubclass(category, Notice) else f"{filename}:{lineno}: {message}"
-    for row in text.split("\n"):
-        print_line(row, error=True)
+    print_text(text, error=True)
 
 
 def plain_build(arguments: Sequence[str]) -> tuple[Options, bool, bool] | None:

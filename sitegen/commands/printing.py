@@ -30,17 +30,17 @@ def _until_closed(stream: TextIO) -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def print_line(text: str, *, error: bool = False) -> None:
-    """Print one line, on standard error if it is not a result. Line breaks and control characters become visible."""
+def print_line(*rows: str, error: bool = False) -> None:
+    """Print lines, on standard error if they are no result. Line breaks and control characters become visible."""
     stream = sys.stderr if error else sys.stdout
-    with _until_closed(stream):
-        print(visible_line(text), file=stream, flush=True)
+    for row in rows:
+        with _until_closed(stream):
+            print(visible_line(row), file=stream, flush=True)
 
 
-def print_text(text: str) -> None:
-    """Print a text of several lines, each with ``print_line``."""
-    for row in text.removesuffix("\n").split("\n"):
-        print_line(row)
+def print_text(text: str, *, error: bool = False) -> None:
+    """Print the lines of a text."""
+    print_line(*text.removesuffix("\n").split("\n"), error=error)
 
 
 def print_markdown(text: str) -> None:
@@ -66,8 +66,7 @@ def print_document(content: bytes) -> None:
 
 def print_error(error: SitegenError) -> None:
     """Print what is wrong, where, and what to do."""
-    for row in f"sitegen: {error}".split("\n"):  # errors escape line breaks of a project themselves
-        print_line(row, error=True)
+    print_text(f"sitegen: {error}", error=True)  # errors escape line breaks of a project themselves
 
 
 def visible_line(text: str) -> str:

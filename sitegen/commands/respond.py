@@ -241,8 +241,7 @@ def respond(request: RespondRequest) -> None:
             failed |= asked.judge(judges, [path], request.judge_model)
         timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
         verified, document = evaluate(asked.place, prompt, path, timestamp=timestamp, methods=methods)
-        for row in verify.one_eval(verified, methods):
-            print_line(row)
+        print_line(*verify.one_eval(verified, methods))
         if request.output:
             write_named(request.output, to_json_bytes(document), project.root)
             print_line(f"wrote {request.output}", error=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from socket import socket
 
 from sitegen.commands.build import stage_progress
-from sitegen.commands.printing import print_line
+from sitegen.commands.printing import print_line, print_text
 from sitegen.project import Options, open_project
 from sitegen.serve.server import ADDRESS, Server, listen
 from sitegen.serve.watch import Board, WatchedBuild, build_attempt, rebuild_on_change
@@ -44,8 +44,7 @@ async def _serve(listening: socket, options: Options, first: WatchedBuild, root:
         said = built.error
         changes = first_names(built.paths, 3, lambda path: os.path.relpath(path, root))
         failed = f"sitegen: {built.error}" if built.error else ""
-        for row in (failed or f"{changes or 'Up to date'}: built in {built.seconds:.2f} s").split("\n"):
-            print_line(row, error=True)
+        print_text(failed or f"{changes or 'Up to date'}: built in {built.seconds:.2f} s", error=True)
 
     def end(*_: object) -> None:
         server.should_exit = True
