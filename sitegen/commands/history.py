@@ -39,8 +39,7 @@ def history(options: Options, eval_id: str, *, by: str | None, as_json: bool) ->
 
         print_document(series_files(series)[0].content)
     else:
-        for row in slice_columns(series, by) if by else history_lines(series):
-            print_line(row)
+        print_line(*(slice_columns(series, by) if by else history_lines(series)))
 
 
 def slice_columns(series: Series, axis: str) -> list[str]:
@@ -162,8 +161,7 @@ def blame(options: Options, eval_id: str, field: str, *, document: str | None, a
     if as_json:
         print_document(to_json_bytes(blame_document(series, field, blamed)))
     else:
-        for row in blame_lines(series, blamed):
-            print_line(row)
+        print_line(*blame_lines(series, blamed))
 
 
 def matching_cells(cells: Sequence[Cell], field: str, document: str | None) -> list[Cell]:
@@ -180,16 +178,12 @@ def matching_cells(cells: Sequence[Cell], field: str, document: str | None) -> l
     pattern = re.compile(
         "".join({"*": ".*", "?": "."}.get(character, re.escape(character)) for character in field), re.DOTALL
     )
+    named = [(cell, (cell.attribute, cell.path, cell.label, *cell.earlier_attributes)) for cell in candidates]
     for fits in (field.__eq__, pattern.fullmatch):
-        matches = [
-            cell
-            for cell in candidates
-            if any(map(fits, (cell.attribute, cell.path, cell.label, *cell.earlier_attributes)))
-        ]
-        if matches:
+        if matches := [cell for cell, names in named if any(map(fits, names))]:
             return matches
-    names = dict.fromkeys(name for cell in candidates for name in (cell.attribute, cell.label))
-    raise ConfigurationError(f"No iteration has a field {line(field, 80)!r}.", fix=_nearest(field, list(names)))
+    shown = dict.fromkeys(name for cell in candidates for name in (cell.attribute, cell.label))
+    raise ConfigurationError(f"No iteration has a field {line(field, 80)!r}.", fix=_nearest(field, list(shown)))
 
 
 def _nearest(name: str, names: Sequence[str]) -> str:
@@ -239,7 +233,8 @@ def blame_document(series: Series, field: str, cells: Sequence[CellBlame]) -> di
     """Return the same as JSON (``sitegen/blame/1``)."""
     blamed: list[dict[str, object]] = []
     for blame in cells:
-        since, runs = blame.wrong_since, []
+        since = blame.wrong_since
+        runs = []
         for explained in blame.periods:
             period = explained.period
             at = series.points[period.start].snapshot

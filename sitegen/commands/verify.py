@@ -89,17 +89,14 @@ def one_eval(verified: Verified, methods: tuple[str, ...]) -> list[str]:
 def slice_lines(card: Scorecard, headline: MetricSpec) -> list[str]:
     """Return a table of the groups of answers that have the same value on an axis; empty without any."""
     rows = [(line(f"{row.axis} {row.value}", _LONGEST_NAME), row) for row in slice_rows(card, headline)]
-    width = max((len(name) for name, _ in rows), default=0)
-    table = (
-        [f"  {'':{width}} {headline.label[:9]:>9} {'95 %':>14} {'cases':>6} {'cost':>12} {'latency':>9}"]
-        if rows
-        else []
-    )
+    if not rows:
+        return []
+    width = max(len(name) for name, _ in rows)
+    table = [f"  {'':{width}} {headline.label[:9]:>9} {'95 %':>14} {'cases':>6} {'cost':>12} {'latency':>9}"]
     for name, row in rows:
         around = _ends(*row.interval) if row.interval else ""
-        cost, latency = (
-            "" if value is None else amount(value, unit) for value, unit in ((row.cost, "USD"), (row.latency, "s"))
-        )
+        cost = "" if row.cost is None else amount(row.cost, "USD")
+        latency = "" if row.latency is None else amount(row.latency, "s")
         numbers = f"{number(row.headline):>9} {around:>14} {row.cases:6,} {cost:>12} {latency:>9}"
         table.append(f"  {name:{width}} {numbers}".rstrip())
     return table
@@ -115,7 +112,8 @@ def _pattern_lines(verified: Verified, wrong: Sequence[Judgement]) -> list[str]:
     headline = specs_of(place.kind, (result.scorecard,))[0]
     without_history = Since(label="", file="", iterations=1, new=False)
     rows = pattern_rows(headline, result, wrong, [without_history] * len(wrong))
-    patterns, value = pattern_summaries(rows, len(wrong)), result.scorecard.metric(headline.name)
+    patterns = pattern_summaries(rows, len(wrong))
+    value = result.scorecard.metric(headline.name)
     sentences = (pattern_words(pattern, headline, value, scorer(place.kind).nouns) for pattern in patterns[:PATTERNS])
     return [f"  {''.join(words)}" for words in sentences]
 
@@ -281,8 +279,8 @@ def verify_one(request: VerifyRequest) -> None:
         methods = methods or evaluation_methods(verified.place.entry.settings)
     elif methods:
         raise ConfigurationError("--methods is for evals of kind responses.", fix="Leave it out.")
-    for row in debug(verified) if request.debug else ():
-        print_line(row, error=True)
+    if request.debug:
+        print_line(*debug(verified), error=True)
     timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
     document = verified.document(timestamp=timestamp, methods=methods)
     document = _saved(request, verified, document)
@@ -292,8 +290,7 @@ def verify_one(request: VerifyRequest) -> None:
     if request.as_json:
         print_document(to_json_bytes(document))
     else:
-        for row in one_eval(verified, methods):
-            print_line(row)
+        print_line(*one_eval(verified, methods))
     if output is None and (unsaved := verified.unsaved_output):
         message = f"{line(project.shown_path(unsaved))} is not an iteration yet and was not scored."
         fix = f"sitegen verify-one {shlex.quote(request.eval_id)} {shlex.quote(str(unsaved))} --save"
@@ -349,8 +346,7 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
         means = averages([card.counts for card in with_f1])
         print_document(to_json_bytes({"evals": [output.document() for output in verified], **means}))
     else:
-        for row in every_eval(verified, with_f1):
-            print_line(row)
+        print_line(*every_eval(verified, with_f1))
         for eval_id in sorted(project.histories.keys() - set(project.eval_ids)):
             shown = line(eval_id, _LONGEST_NAME)
             print_line(f"{shown}: deleted, and not scored; sitegen history {shlex.quote(shown)} lists its outputs")

@@ -219,7 +219,9 @@ class _Row(ToolObject):
         used: Counter[str] = Counter()
         for each in self.outcomes:
             name = intern(unique(each.metric or each.type or "assertion", used))
-            failed, grader, details = each.passed is False, None, each.assertion or None
+            failed = each.passed is False
+            grader = None
+            details = each.assertion or None
             if each.is_model_graded:
                 model = each.model or _name_of_model(stated.get("provider"))
                 grader = Grader(grader_name(model, each.prompt or written(stated.get("rubricPrompt"))), each.value)

@@ -265,7 +265,8 @@ class _TableReader:
         self._off_scale.clear()
         scores = sorted(each.score for each in given if each.right is None and each.score is not None)
         numbers = [round(SCALES[-1] * score, 6) for score in scores] or [0.0]
-        own, words = scale_of(numbers[-1]), {scale: [form.format(scale) for form in _SHOWN] for scale in SCALES}
+        own = scale_of(numbers[-1])
+        words = {scale: [form.format(scale) for form in _SHOWN] for scale in SCALES}
         is_from_0 = numbers[0] < 1 or not all(map(float.is_integer, numbers))
         is_from_1 = own > 1 and (numbers[-1] == own == 5 or numbers[:3] == [1, 1, 1])  # whole grades, as of five words
         self._shown = words[own][0 if is_from_0 else 1 if is_from_1 else 2]
@@ -292,7 +293,8 @@ class _TableReader:
 
     def cases(self) -> list[JudgedCase]:
         """Return a case for each row, in the order of the table. The rows are dropped."""
-        names, judges = self._row_names(), list(map(self.opinions, self._rows))
+        names = self._row_names()
+        judges = list(map(self.opinions, self._rows))
         self._others = [column for column in self._others if not self._measures_answers(column, names)]
         partly = [row for row in self._rows if row.get(_FAILED)]
         rows, self._rows = deque(self._rows), ()
@@ -350,7 +352,8 @@ class _TableReader:
         if columns is None:
             return ()
         if columns:
-            grader, opinions = self._grader(row), []
+            grader = self._grader(row)
+            opinions = []
             for name, column in columns.items():
                 cell = value_at(row, column)
                 if cell is None and column not in row:

@@ -50,7 +50,8 @@ def gate_markdown(report: GateReport) -> str:
     moved = [check for check in report.evals if _has_moved(check)]
     unmoved = [check for check in report.evals if not _has_moved(check)]
     verdicts = Counter(check.verdict for check in report.evals)  # worst first, in the order of the report
-    outcome, ids = "pass" if report.passed else "fail", (code(short_id(of)) for of in (report.head, report.base))
+    outcome = "pass" if report.passed else "fail"
+    ids = (code(short_id(of)) for of in (report.head, report.base))
     tally = ", ".join(f"{count(number)} {verdict}" for verdict, number in verdicts.items())
     matched = _number_of(check for check in report.evals if check.matched)
     compared = f"{matched} compared{f': {tally}' if verdicts.keys() - {outcome} else ''}"
@@ -107,10 +108,10 @@ def _changes(moved: Sequence[GateEval]) -> Iterator[str]:
 
 def _change_row(check: GateEval) -> tuple[str, ...]:
     """Return the row of an eval: the first of its metrics with the worst verdict."""
-    words, values = "same output" if check.same_output else NIL, [NIL] * 4  # without a metric
-    if metric := max(check.metrics, key=lambda metric: VERDICTS.index(metric.verdict), default=None):
-        values[:] = _metric_row(metric)[:4]
-        words = verdict_word(metric.noise, metric.spec.higher_is_better) if metric.noise else words
+    metric = max(check.metrics, key=lambda metric: VERDICTS.index(metric.verdict), default=None)
+    values = _metric_row(metric)[:4] if metric else (NIL,) * 4
+    words = "same output" if check.same_output else NIL
+    words = verdict_word(metric.noise, metric.spec.higher_is_better) if metric and metric.noise else words
     return (
         _id_of_eval(check),
         *values,

@@ -71,7 +71,8 @@ def save(verified: Verified, document: ResultsDocument) -> tuple[Path, ResultsDo
     write_inside(place.folder, record, to_json_bytes(document))
     # The line of this iteration is written, and those of others that have none yet: they are scored now, by the present
     # ground truth and rules, with the time that their own results record. Everything else in the file stays.
-    metadata, name = document.metadata, f"{RESULTS}/aggregate.json"
+    metadata = document.metadata
+    name = f"{RESULTS}/aggregate.json"
     try:
         body: dict[str, Any] = json.loads(read_inside(place.folder, name, LARGEST_FILE))
         earlier = [line for line in body["iterations"] if line.get("iteration") != metadata.iteration]

@@ -47,8 +47,7 @@ def variants_lines(comparison: VariantComparison) -> Iterator[str]:
     """Yield the comparison of two or more prompts."""
     yield f"# {name(comparison.eval_id)}: {' against '.join(name(variant.name) for variant in comparison.variants)}"
     yield ""
-    yield f"**{prose(comparison.recommendation)}** Confidence: {comparison.confidence}."
-    yield ""
+    yield from (f"**{prose(comparison.recommendation)}** Confidence: {comparison.confidence}.", "")
     yield from (f"- {prose(warning)}" for warning in comparison.warnings)
     yield from ("",) if comparison.warnings else ()
     yield from _metric_lines(comparison)
@@ -120,15 +119,13 @@ def _ranking_lines(comparison: VariantComparison) -> Iterator[str]:
 def _pair_lines(comparison: VariantComparison, pair: VariantPair) -> Iterator[str]:
     first, second = name(pair.first), name(pair.second)
     tests = [test for test in pair.tests if test.first is not None or test.second is not None]
-    yield f"## {first} against {second}"
-    yield ""
+    yield from (f"## {first} against {second}", "")
     if not pair.common:
         yield from ("There is no case in common: nothing is compared.", "")
         return
     level = "" if comparison.alpha == ALPHA else f", by p < {comparison.alpha:g}"
     likely = f"none, but {name(pair.likely)} is likely better" if pair.likely else "a tie"
-    yield f"Winner: {name(pair.winner) if pair.winner else likely}{level}."
-    yield ""
+    yield from (f"Winner: {name(pair.winner) if pair.winner else likely}{level}.", "")
     for test in tests:
         if test.verdict:
             spec, verdict = SPECS[test.metric], test.verdict
@@ -168,8 +165,7 @@ FlipRow: TypeAlias = tuple[PairedFate, tuple[str, ...]]
 def change_lines(change: ResultChange) -> Iterator[str]:
     """Yield the first metric and those with a value, tests, and every judgement that was wrong before or after."""
     before, after = name(change.before), name(change.after)
-    yield f"# {name(change.eval_id)}: {before} against {after}"
-    yield ""
+    yield from (f"# {name(change.eval_id)}: {before} against {after}", "")
     metrics = (
         (
             metric.label,
@@ -229,8 +225,7 @@ def sides_lines(changes: Sequence[ResultChange]) -> Iterator[str]:
     """Three or more sides: a column for each, with the change and the verdict against the first."""
     first = changes[0]
     others = [name(change.after) for change in changes]
-    yield f"# {name(first.eval_id)}: {name(first.before)} against {', '.join(others)}"
-    yield ""
+    yield from (f"# {name(first.eval_id)}: {name(first.before)} against {', '.join(others)}", "")
     rows = []
     for place, metric in enumerate(first.metrics):
         sides = [next((side for side in change.metrics if side.name == metric.name), None) for change in changes]
@@ -266,8 +261,7 @@ def _verdict_lines(change: ResultChange) -> Iterator[str]:
     if verdict is None:
         return
     metric = change.metrics[0]
-    yield f"**{_word(change).capitalize()}**: {prose(change.words)}."
-    yield ""
+    yield from (f"**{_word(change).capitalize()}**: {prose(change.words)}.", "")
     unit, n = verdict.unit, verdict.n
     moved = Interval(*verdict.interval, unit=unit, n=n, method="paired") if verdict.interval and unit else None
     stated = (
@@ -290,13 +284,10 @@ def flip_lines(title: str, heads: Sequence[str], flips: Iterable[FlipRow]) -> It
     """Yield the counts, then a table of the flips."""
     rows = list(flips)
     counts = Counter(fate for fate, _ in rows)
-    yield f"### {title}"
-    yield ""
-    yield ", ".join(f"{count(counts[kind])} {word}" for kind, word in WORDS.items()) + "."
-    yield ""
+    yield from (f"### {title}", "")
+    yield from (", ".join(f"{count(counts[kind])} {word}" for kind, word in WORDS.items()) + ".", "")
     if rows:
         yield from table((*heads, "Change"), ((*cells, WORDS[fate]) for fate, cells in rows[:SHOWN]))
         yield ""
     if len(rows) > SHOWN:
-        yield f"{count(len(rows) - SHOWN)} more are in the JSON."
-        yield ""
+        yield from (f"{count(len(rows) - SHOWN)} more are in the JSON.", "")
