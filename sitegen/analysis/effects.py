@@ -29,37 +29,37 @@ from sitegen.model.timeline import InstructionHistory
 def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> tuple[Window, ...]:
     """Compute the windows of an eval, by edit: each with its last output and the last earlier point of an earlier edit.
 
+    It is the last that the same model made and the same judge graded as the earlier point, if there is any: what came
+    later with another one is no effect of the edit.
+
     ``made_with``: for each point, the commits of the edits that its output can have been made with (``OutputEdits``).
     """
     made_by = [attributed_to(commits) for commits in made_with]
-    last = {
-        position: index
-        for index, (point, position) in enumerate(zip(points, made_by, strict=True))
-        if position != BEFORE_ANY and "outputs" in point.snapshot.cause
-    }
     newest: dict[int, int] = {}
     positions: list[int] = []
-    ordered = []
-    for index, position in enumerate(made_by):
+    found: dict[int, Window] = {}
+    for index, (point, position) in enumerate(zip(points, made_by, strict=True)):
         if position not in newest:
             insort(positions, position)
         newest[position] = index
-        if last.get(position) == index:
-            earlier = bisect_left(positions, position)
-            window = Window(edit=position, before=None, after=index, or_edit=other_edit(made_with[index]))
-            if earlier:
-                before = newest[positions[earlier - 1]]
-                compared = Compared(points[before].scorecard, points[index].scorecard)
-                model, judge = compared.exchanges
-                differences = (compared.difference(metric.name) for metric in compared.after.metrics[:HEADLINES])
-                window = window._replace(
-                    before=before,
-                    over_common=None if compared.overlap.verdict == "comparable" else tuple(differences),
-                    model=model,
-                    judge=judge,
-                )
-            ordered.append(window)
-    return tuple(sorted(ordered))
+        if position == BEFORE_ANY or "outputs" not in point.snapshot.cause:
+            continue
+        window = Window(edit=position, before=None, after=index, or_edit=other_edit(made_with[index]))
+        if earlier := bisect_left(positions, position):
+            before = newest[positions[earlier - 1]]
+            compared = Compared(points[before].scorecard, point.scorecard)
+            model, judge = compared.exchanges
+            differences = (compared.difference(metric.name) for metric in compared.after.metrics[:HEADLINES])
+            window = window._replace(
+                before=before,
+                over_common=None if compared.overlap.verdict == "comparable" else tuple(differences),
+                model=model,
+                judge=judge,
+            )
+        kept = found.get(position)
+        if kept is None or kept.model or kept.judge or not (window.model or window.judge):
+            found[position] = window
+    return tuple(sorted(found.values()))
 
 
 def best_output(series: Series, made_with: Sequence[Sequence[Commit]]) -> BestOutput | None:
@@ -243,7 +243,8 @@ def _eval_then(summary: EvalSummary, position: int) -> EvalThen | None:
     if not number or not values or not summary.best_output:
         return None
     is_best = summary.best_output.edit == position
-    at = summary.best_output.at if is_best else windows[number - 1].after
+    until = windows[number].before if number < len(windows) else len(values) - 1
+    at = summary.best_output.at if is_best else max(windows[number - 1].after, until or 0)
     then, now = values[at], values[-1]
     if then is None or now is None:
         return None

@@ -413,7 +413,7 @@ def _moves(edit: EditEffects) -> dict[tuple[str, str, str], tuple[int, int, str]
     """For the fields that an edit moved, by eval: how many values were fixed and broke, and doubts about the latter."""
     moves = {}
     for effect in edit.effects:
-        flips = effect.window.flips or Flips()
+        flips = Flips() if effect.window.model else effect.window.flips or Flips()
         fixed, broken, doubts = dict(flips.fixed), dict(flips.broken), {name: of for name, *of in flips.doubts}
         for name in fixed | broken:
             said = doubts_of(doubts.get(name, (0, 0)))
