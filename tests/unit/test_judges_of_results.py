@@ -191,7 +191,7 @@ def test_no_page_calls_it_worse_where_another_judge_begins(project: tuple[GitRep
     assert "Failed 7 5 new" in report
     trend = text_of(site / "evals/tone/index.html")
     assert trend.count("another judge") == 1
-    assert "No lasting change in 1 of 1 series" in text_of(site / "regressions.html")
+    assert "A step takes at least five values of a metric" in text_of(site / "regressions.html")
     assert broken_links(site) == []
 
 
