@@ -374,7 +374,7 @@ class EvalConfig(ConfigTable):
     """JSON Schema of the output, relative to the repository."""
     outputs: str = "auto"
     """``auto``, ``iterations``, the path of one overwritten file or folder, or a glob of runs; relative to ``dir``. In
-    a path or a glob, ``{model}``, ``{variant}`` and ``{repeat}`` stand for who answered, and in which repeat."""
+    it, ``{model}``, ``{variant}``, ``{repeat}`` and ``{case}`` stand for who answered, in which repeat, and what."""
     instructions: tuple[str, ...] = ()
     """Globs of the instruction files that drive this eval. Default: all of them."""
     aliases: tuple[str, ...] = ()

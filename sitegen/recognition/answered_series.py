@@ -25,6 +25,7 @@ from sitegen.model.outcomes import Value
 from sitegen.recognition.files import Reader, TrackedFile, table_of, texts, value_of
 from sitegen.recognition.output_series import (
     MODEL,
+    OF_EVALS,
     OF_NOW,
     OutputSeries,
     informative_part,
@@ -52,6 +53,7 @@ _LAST_WORD: Final = r"[^-_. ]+$"  # matches what is left of a word at the end of
 _CONFIGURED: Final = re.compile(r"config(?:uration)?|settings|param(?:eter)?s|options|model|retriever|strategy", re.I)
 _VARIANT: Final = re.compile(r"(?i)(?:^|[-_. ])(?:baseline|(?:zero|few)[-_]?shot|cot|with(?:out)?)(?:[-_. ]|$)")
 """Matches names of variants of a prompt or a pipeline, beside which other names are those of variants too."""
+_TASKS: Final = frozenset(("tasks", "numbers"))  # in place of the cases of files each of which may be of a task
 _SIZE: Final = re.compile(
     r"(?:n|num|total)?[-_]?(?:cases|documents|examples|items|n|queries|questions|samples|size|tests|total)", re.I
 )
@@ -253,7 +255,7 @@ def _of_same_cases(present: Mapping[str, OutputSeries], read: Reader) -> Iterato
             same = _same_of(value, are_variants=any(map(_VARIANT.search, fit)))
             by_cases.setdefault(same, []).append(name)
             room -= 1
-            one_task = len(by_cases) == 1 and task_of(value)
+            one_task = len(by_cases) == 1 and (task_of(value) or same[1] is _TASKS)
             if number == _READ and (one_task or ("/" in after and not any(cases for _, cases in by_cases))):
                 by_cases = dict.fromkeys(by_cases, named)
                 break
@@ -261,22 +263,25 @@ def _of_same_cases(present: Mapping[str, OutputSeries], read: Reader) -> Iterato
             start = re.sub(_LAST_WORD, "", commonprefix(alike))
             end = re.sub(_LAST_WORD, "", commonprefix([name[::-1] for name in alike]))[::-1]
             fits = [name for name in fit if name.startswith(start) and name.endswith(end)]
+            are_all = len(alike) == sum(path.startswith(before) for path in present) >= _READ
+            if cases is _TASKS and not (are_all and "/" in after and basename(before[:-1]) not in OF_EVALS):
+                continue  # these are evals, or sums of the cases beside them
             if len(cases) >= _LEAST and len(alike) >= _LEAST and len(fits) == len(alike):
                 parts = [present[f"{before}{name}{after}"] for name in sorted(alike, key=natural_order)]
                 sign = "{variant}" if any(map(informative_part, alike)) else "*"  # of commits, which are runs
-                yield _joined(f"{before}{start}{sign}{end}{after}", parts)
+                yield _joined(f"{before}{start}{'{case}' if cases is _TASKS else sign}{end}{after}", parts)
 
 
 def _same_of(value: Value, *, are_variants: bool) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the columns of a table and its cases, or the names of a run's numbers and its task or its sizes."""
-    task = task_of(value)
-    # Of different tasks, numbers may be called alike.
-    if isinstance(value, dict) and (task or are_variants or any(_CONFIGURED.fullmatch(key) for key in value)):
+    """Return the columns of a table and its cases, or the names of a run's numbers and its task, sizes or _TASKS."""
+    task, table = task_of(value), table_of(value)
+    if isinstance(value, dict):
         numbers = [number for number in numbers_of_layout(value, {}) if is_measure(number.name)]
         sizes = [f"{one.name} {one.value}" for one in numbers if _SIZE.fullmatch(one.name.rpartition(".")[2])]
-        if over := [task] if task else sizes:
-            return frozenset(number.name for number in numbers), frozenset((*over, "numbers"))
-    table = table_of(value)
+        is_of_one = are_variants or any(_CONFIGURED.fullmatch(key) for key in value)
+        over = [task] if task else sizes if is_of_one else []
+        if over or (numbers and table is None and not is_of_one):
+            return frozenset(number.name for number in numbers), frozenset((*over, "numbers")) if over else _TASKS
     columns = {plain_key(column): column for column in table.columns} if table else {}
     ids, inputs = ([columns[name] for name in PARTS[part] if name in columns] for part in ("id", "input"))
     named = (*(ids or [*filter(is_made_id, columns.values())])[:1], *inputs[:1])

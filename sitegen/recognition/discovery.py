@@ -244,7 +244,8 @@ def _proposal(series: OutputSeries, recognition: Recognition | None, at: FilesAt
     """Return the eval that a series of outputs could be, without an id; one that lacks a form if it is none."""
     runs = f"{len(series.files):,} runs" if series.is_glob else f"written by {counted(series.versions, 'commit')}"
     if series.parts:
-        runs = counted(len(series.files), "file") + f" of {len(series.parts):,} who answered" * (not series.is_of_cases)
+        answered = "" if series.is_of_cases or "{case}" in series.outputs else f" of {len(series.parts):,} who answered"
+        runs = counted(len(series.files), "file") + answered
     if recognition is None:
         why = f"{series.path}, {runs}: results in no form that is known"
         return Proposal(id=series.path, why=why, lacks=_OF_NO_KNOWN_FORM)
@@ -347,7 +348,7 @@ def _ids(all_series: Sequence[OutputSeries], used_ids: Sequence[str]) -> list[st
 def _names(series: OutputSeries) -> tuple[str, str, str]:
     """Return three names for outputs, the shortest first, in words of their path; an empty one says too little."""
     outputs = without_answerers(series.outputs)
-    file = basename(outputs.rstrip("/"))
+    file = "" if "{case}" in basename(series.outputs) else basename(outputs.rstrip("/"))
     stem = file if outputs.endswith("/") else re.sub(_BEFORE_A_NUMBER, "", file.rpartition(".")[0])
     stem = stem.removesuffix(".baseline").removesuffix(".eval").replace("20*", "").replace("*", "")
     folders = [*filter(None, series.folder.split("/"))]

@@ -56,7 +56,6 @@ _GITLAB: Final[tuple[tuple[str, str], ...]] = (
     ("gitlab-pages.yaml", ".gitlab/sitegen.yml"),
     ("gitlab-ci.yaml", ".gitlab-ci.yml"),
 )
-_ELSEWHERE: Final = (("publish-site.sh", "publish-site.sh"),)
 
 _SKELETONS: Final = files("sitegen") / "recognition" / "skeletons"
 THEME: Final = "theme.css"
@@ -82,7 +81,7 @@ def workflows(repository: Repository, *, vendor: bool) -> dict[str, bytes]:
     elif "github" in host or origin is None or (root / ".github").is_dir():
         names, folder = _GITHUB, ".github/sitegen"
     else:
-        return {path: (_SKELETONS / name).read_bytes() for name, path in _ELSEWHERE}
+        return {"publish-site.sh": (_SKELETONS / "publish-site.sh").read_bytes()}
     contents = {}
     package = requirement()
     if vendor:

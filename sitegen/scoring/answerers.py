@@ -36,15 +36,16 @@ def glob_of_answers(settings: str) -> str:
 
 
 def answer_in(path: str, glob: str) -> tuple[Answerer, str]:
-    """Return who answered in a file, and the rest of its path behind this name, if the glob leaves it open."""
+    """Return who answered in a file, and its case, or the rest of its path behind it if the glob leaves this open."""
     parts = path.split("/")
     ends = ("/".join(parts[depth:]) for depth in range(len(parts) if glob else 0))
     match = next(filter(None, map(compiled((glob,)).fullmatch, ends)), None)
     if match is None:
         return Answerer(), ""
-    who = Answerer(**dict(zip(answerers_in(glob), match.groups(), strict=True)))
+    named = dict(zip(answerers_in(glob), match.groups(), strict=True))
+    case, who = named.pop("case", ""), Answerer(**named)
     rest = match.string[match.end(len(match.groups())) :] if "*" in glob.rpartition("}")[2] else ""
-    return who, rest.rpartition(".")[0].strip("/-_. ")
+    return who, case or rest.rpartition(".")[0].strip("/-_. ")
 
 
 def answerers_of(files: Iterable[Blob], settings: str) -> list[Answerer]:

@@ -34,7 +34,7 @@ from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import WHERE
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
 from sitegen.model.usage import BESIDE, RunUsage, stated_judge
-from sitegen.scoring.answerers import Answerer, files_of_each
+from sitegen.scoring.answerers import Answerer, answer_in, files_of_each, glob_of_answers
 from sitegen.scoring.kinds import NO_METRIC, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import with_stated
 from sitegen.stats.counts import mean
@@ -181,7 +181,7 @@ def _score(inputs: ScoringInputs) -> Result:
     no_number = next((each.line for each in findings if each.fix == FINITE), None)  # of any number, followed or not
     findings = [each for each in findings if each.fix != FINITE]
     numbers = {name: number for _, _, of_run in reversed(runs) for name, number in of_run.items()}
-    if len(runs) > 1:  # a number of several models is their mean, and each model has its own
+    if len(runs) > 1:  # a number of several models or cases is their mean, and each has its own
         means = {name: mean(of_run[name].value for _, _, of_run in runs if name in of_run) for name in numbers}
         numbers = {name: replace(number, value=means[name]) for name, number in numbers.items()}
     distinct = list(numbers.values())
@@ -202,8 +202,9 @@ def _score(inputs: ScoringInputs) -> Result:
         message = f"The file holds {left_out + MOST:,} numbers, of which the first {MOST} are followed"
         findings.append(Finding("note", message, "Choose with 'metrics' of the eval's settings."))
     specs = [settings.spec_of(number) for number in followed]
+    of = "cases" if "{case}" in glob_of_answers(inputs.settings) else "models"
     if len(runs) > 1:
-        specs = [replace(spec, explanation=f"The mean of several models. {spec.explanation}") for spec in specs]
+        specs = [replace(spec, explanation=f"The mean of several {of}. {spec.explanation}") for spec in specs]
     status: Status = "scored" if runs else "unreadable"
     metrics = tuple(Metric(number.name, number.value) for number in followed)
     documents = [
@@ -212,7 +213,8 @@ def _score(inputs: ScoringInputs) -> Result:
             status=status,
             counts=Counts(),
             metrics=tuple(
-                Metric(one.name, of_run[one.name].value if one.name in of_run else None) for one in followed if who.axes
+                Metric(one.name, of_run[one.name].value if one.name in of_run else None)
+                for one in (followed if of == "cases" or who.axes else ())
             ),
             axes=who.axes,
         )
@@ -235,6 +237,7 @@ def _score(inputs: ScoringInputs) -> Result:
 def _runs(inputs: ScoringInputs, settings: RecordedSettings, findings: list[Finding]) -> tuple[list[_Run], set[str]]:
     """Return the runs in the files that can be read, and the judges that these name; add what is wrong to findings."""
     runs, judges = list[_Run](), set[str]()
+    glob = glob_of_answers(inputs.settings)
     for who, files in files_of_each(inputs.outputs, inputs.settings):
         for file in files:
             try:
@@ -243,6 +246,7 @@ def _runs(inputs: ScoringInputs, settings: RecordedSettings, findings: list[Find
             except UnreadableError as error:
                 findings.append(error.finding("The file"))
                 continue
+            case = answer_in(file.path, glob)[1] if "{case}" in glob else ""
             for model, run in ({} if who.model else runs_of_models(root, settings.headline)).items() or [
                 (who.model, root)
             ]:
@@ -250,7 +254,7 @@ def _runs(inputs: ScoringInputs, settings: RecordedSettings, findings: list[Find
                 for number in numbers_of_layout(run, settings.where):
                     by_name.setdefault(number.name, number)  # the key ``a.b`` has the name of the key ``b`` below ``a``
                 each = who._replace(model=model)
-                runs.append((each, document_of("", *each) or _run_over(root), by_name))
+                runs.append((each, document_of(case, *each) or _run_over(root), by_name))
             findings += remarks
             judges |= set(map(stated_judge, root if isinstance(root, list) else [root])) - {""}
     if not inputs.outputs:

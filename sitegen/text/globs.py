@@ -4,8 +4,8 @@
 are sets, ``{a,b}`` is one of several texts, a backslash makes the next character literal, and a slash at the end
 matches everything below.
 
-``{model}``, ``{variant}`` and ``{repeat}`` match a part of a name, and say who answered, and in which repeat: the
-groups of a match, in the order of ``answerers_in``.
+``{model}``, ``{variant}``, ``{repeat}`` and ``{case}`` match a part of a name, and say who answered, in which repeat,
+and what: the groups of a match, in the order of ``answerers_in``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 _SPECIAL = re.compile(r"[*?\[{\\]")
-_ANSWERER = re.compile(r"(?<!\\)\{(model|variant|repeat)\}")
+_ANSWERER = re.compile(r"(?<!\\)\{(model|variant|repeat|case)\}")
 _PART = re.compile(
     r"(?P<star>\*+)|(?P<any>\?)|(?P<set>\[[!^]?\]?[^\]/]{0,200}\])|(?P<texts>\{[^{}/,]{1,99}(?:,[^{}/,]{1,99}){1,20}\})"
     rf"|(?P<answerer>{_ANSWERER.pattern})|\\(?P<plain>.)",
