@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import fsum
+from math import fsum, isfinite
 from operator import attrgetter
 from typing import Final, TypeAlias
 
@@ -169,12 +169,9 @@ def mean_change(effects: Iterable[Effect]) -> float | None:
     """
     effects = tuple(effects)
     computed = [effect for effect in effects if not effect.spec.recorded]
-    changes = [
-        change / (effect.spec.high - effect.spec.low) * (1 if effect.spec.higher_is_better else -1)
-        for effect in computed or effects
-        if not effect.window.or_edit and (change := effect.shift) is not None
-    ]
-    return fsum(changes) / len(changes) if changes else None
+    known = [(effect.gain, effect.spec) for effect in computed or effects if effect.gain is not None]
+    shares = [gain if isfinite(spec.high - spec.low) else 0.0 for gain, spec in known]  # an amount has no range
+    return fsum(shares) / len(shares) if shares else None
 
 
 _REVERSED: Final[dict[Decision, Decision]] = {

@@ -347,6 +347,12 @@ class Effect(Frozen):
         return self.changes[0]
 
     @property
+    def gain(self) -> float | None:
+        """The shift as a share of the metric's range, positive for the better; None if it is open which edit did it."""
+        of_range = None if self.shift is None or self.window.or_edit else self.shift / self.spec.size
+        return of_range if of_range is None or self.spec.higher_is_better else -of_range
+
+    @property
     def regraded(self) -> bool:
         """Whether the headline is computed from grades of two judges."""
         return regraded(self.window.judge, self.spec.name)

@@ -173,7 +173,7 @@ class Matrix(Frozen):
         """The positions of the commits with which one eval of the matrix improved and another one became worse."""
         found = set()
         for edit in self.edits:
-            better = [toward_better(effect) for effect in edit.effects if effect.info.id in self.evals]
+            better = [effect.gain or 0.0 for effect in edit.effects if effect.info.id in self.evals]
             if any(change >= NOTICED for change in better) and any(change <= -NOTICED for change in better):
                 found.add(edit.commit.position)
         return found
@@ -222,7 +222,7 @@ def matrix(edits: Iterable[EditEffects]) -> Matrix | None:
     rose, fell, names = Counter[str](), Counter[str](), dict[str, str]()
     for effect in (effect for edit in newest for effect in edit.effects if effect.shift is not None):
         names[effect.info.id] = line(effect.info.name, 60)
-        better = toward_better(effect)
+        better = effect.gain or 0.0
         rose[effect.info.id] += better >= NOTICED
         fell[effect.info.id] += better <= -NOTICED
     by_name = sorted(names, key=lambda eval_id: (names[eval_id], eval_id))
@@ -233,12 +233,6 @@ def matrix(edits: Iterable[EditEffects]) -> Matrix | None:
         older=older,
         other_evals=len(names) - len(shown),
     )
-
-
-def toward_better(effect: Effect) -> float:
-    """The shift as a share of the metric's range, positive for the better; 0 if it is open which edit caused it."""
-    change, spec = effect.shift, effect.spec
-    return 0.0 if change is None or effect.window.or_edit else change / spec.size * (1 if spec.higher_is_better else -1)
 
 
 _LINES: Final = 4  # the most changed lines of an edit that a page shows beside a loss

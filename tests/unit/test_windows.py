@@ -15,7 +15,7 @@ from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point,
 from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
 from sitegen.model.usage import Exchange
 from sitegen.pages.effects import effect_rows
-from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord, instructions_page, toward_better
+from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord, instructions_page
 from tests import pages_sample
 from tests import pages_sample_diffs as sample
 from tests.sites import build_site, renderer_of, text_of, written
@@ -73,7 +73,7 @@ def test_no_edit_is_credited_with_a_change_if_it_is_open_which_one_the_output_wa
     (row,) = effect_rows(in_doubt.effects_of(5))
     assert (row.grade, row.doubt) == ("better", f"by this edit or {commit(1).short}")
     of_edit = EditEffects((FileEdit(edit(5), "a.md"),), in_doubt.effects_of(5))
-    assert [(one.shift, toward_better(one)) for one in of_edit.effects] == [(0.5, 0.0)]
+    assert [(one.shift, one.gain) for one in of_edit.effects] == [(0.5, None)]
     page = instructions_page([FileRecord(history=sample.FILE, counts=(None,) * 3, grades=())], [of_edit], ())
     assert f"+0.500 <small>better</small><small>by this edit or {commit(1).short}</small></a>" in written(
         renderer_of(sample.SITE), page
