@@ -10,15 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from sitegen.data_files.project_files import (
-    LARGEST_CONFIGURATION,
-    LARGEST_FILE,
-    SITE_FILES,
-    files_below,
-    is_folder_inside,
-    read_inside,
-    real,
-)
+from sitegen.data_files import project_files
 from sitegen.history.cache_folder import cache_folder
 from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.text.embedding import installed
@@ -103,18 +95,18 @@ def open_project(options: Options, templates: str) -> Project:
         place, head = find_repository(options.repo, revision)
     own = own_templates(place.root) if options.own_templates else None
     if own:
-        names = files_below(own)
+        names = project_files.files_below(own)
         names_digest = hashlib.sha256(repr(names).encode()).hexdigest()
         templates = hashlib.sha256(f"{templates} {names_digest} {_digest(own, names)}".encode()).hexdigest()[:16]
     asked = (options.worktree, options.allow_shallow, options.base_url)
     decisive = repr((code_of_sitegen(), installed(), templates, place.refs(), asked))
-    files = _digest(place.root, SITE_FILES) if place.root else ""
+    files = _digest(place.root, project_files.SITE_FILES) if place.root else ""
     return Project(
         options=options,
         place=place,
         head=head,
         revision=revision,
-        out=real(options.out_below(place.top)),
+        out=project_files.real(options.out_below(place.top)),
         cache=cache_folder(options.cache, place.top),
         templates=templates,
         refs=place.branches_and_tags() if place.root and _names_baselines(place.root) else "",
@@ -137,7 +129,7 @@ def code_of_sitegen() -> str:
 
 def own_templates(root: Path | None) -> Path | None:
     """Return the folder of templates in a work tree; None if it is missing or a link."""
-    return root / OWN_TEMPLATES if root and is_folder_inside(root, OWN_TEMPLATES) else None
+    return root / OWN_TEMPLATES if root and project_files.is_folder_inside(root, OWN_TEMPLATES) else None
 
 
 def _digest(root: Path, names: Iterable[str]) -> str:
@@ -145,7 +137,7 @@ def _digest(root: Path, names: Iterable[str]) -> str:
     state = hashlib.sha256()
     for name in names:
         try:
-            content = read_inside(root, name, LARGEST_FILE)
+            content = project_files.read_inside(root, name, project_files.LARGEST_FILE)
         except OSError as error:
             content = f"\0 {error.strerror}".encode()
         state.update(len(content).to_bytes(8, "little") + content)
@@ -154,9 +146,9 @@ def _digest(root: Path, names: Iterable[str]) -> str:
 
 def _names_baselines(root: Path) -> bool:
     """Whether a file of the configuration may have a table of baselines, without reading it as TOML."""
-    for name in SITE_FILES:
+    for name in project_files.SITE_FILES:
         with suppress(OSError):
-            if b"baselines" in read_inside(root, name, LARGEST_CONFIGURATION):
+            if b"baselines" in project_files.read_inside(root, name, project_files.LARGEST_CONFIGURATION):
                 return True
     return False
 
@@ -164,7 +156,7 @@ def _names_baselines(root: Path) -> bool:
 def _configured_revision(root: Path) -> str:
     """Return the revision that ``sitegen.toml`` names, without validating the rest of it; ``HEAD`` if it names none."""
     with suppress(OSError):  # the file is missing, or its error is reported when all of it is read
-        content = read_inside(root, "sitegen.toml", LARGEST_CONFIGURATION)
+        content = project_files.read_inside(root, "sitegen.toml", project_files.LARGEST_CONFIGURATION)
         # They take time to import, and a build with nothing new of a project without this file needs no library.
         from sitegen.data_files.reading import UnreadableError
         from sitegen.data_files.yaml_reader import read_toml

@@ -16,13 +16,7 @@ from sitegen.data_files.project_files import write_named
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError, SitegenError
 from sitegen.history.repository_place import top_of
 from sitegen.model.metrics import traits_of
-from sitegen.questions.comparison import (
-    Thresholds,
-    compare_iterations,
-    compare_prompts,
-    compare_revisions,
-    compare_variants,
-)
+from sitegen.questions import comparison
 from sitegen.questions.comparison_files.markdown import comparison_markdown
 from sitegen.questions.comparison_files.plots import plots
 from sitegen.questions.comparison_files.prompts import ComparisonDocument, evaluate, prompts_document, responses_of
@@ -61,18 +55,18 @@ def compare(request: CompareRequest) -> None:
     chosen = None
     if kind == "revisions":
         try:
-            document, thresholds = compare_revisions(request.options, names)
+            document, thresholds = comparison.compare_revisions(request.options, names)
         except RepositoryError as error:
             project = WorktreeProject.open(request.options.repo)
             if names[0] not in project.histories or repr(names[0]) not in error.message:
                 raise
-            document, thresholds = compare_variants(project, names[0], names[1:])
+            document, thresholds = comparison.compare_variants(project, names[0], names[1:])
     elif kind == "iterations":
-        document, thresholds = compare_iterations(request.options, eval_id, names)
+        document, thresholds = comparison.compare_iterations(request.options, eval_id, names)
     else:
         project = WorktreeProject.open(request.options.repo)
         project = project.configured(eval_id, request.config) if request.config else project
-        document, thresholds = compare_variants(project, eval_id, names)
+        document, thresholds = comparison.compare_variants(project, eval_id, names)
         chosen = project.evaluation.plot_format
     _print_or_write(request, {RESULTS: schema_first(document)}, document, thresholds, chosen)
 
@@ -112,7 +106,7 @@ def _compare_prompts(request: CompareRequest, test_cases: Path) -> None:
     evaluations = [
         evaluate(place, prompt, responses_of(place, prompt), timestamp=timestamp) for prompt in map(Path, prompts)
     ]
-    document, thresholds = compare_prompts(place.entry, evaluations)
+    document, thresholds = comparison.compare_prompts(place.entry, evaluations)
     files = {RESULTS: to_json_bytes(prompts_document(document.variants[0], evaluations, timestamp))}
     for number, (_, evaluation) in enumerate(evaluations, 1):
         files[f"evaluation_{number}.json"] = to_json_bytes(evaluation)
@@ -123,7 +117,7 @@ def _print_or_write(
     request: CompareRequest,
     files: dict[str, bytes],
     document: ComparisonDocument,
-    thresholds: Thresholds,
+    thresholds: comparison.Thresholds,
     chosen: PlotFormat | None,
 ) -> None:
     """Print the comparison, and write all files with the report and the picture, if a folder is named.

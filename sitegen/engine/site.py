@@ -34,7 +34,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import Edit
-from sitegen.pages import links
+from sitegen.pages import links, other_pages
 from sitegen.pages.commit import COMMITS, CommitView, older_than_page
 from sitegen.pages.data import search
 from sitegen.pages.data.exports import badge_files, index_file, schema_files
@@ -42,15 +42,6 @@ from sitegen.pages.data.feed import feed_file
 from sitegen.pages.field import ANSWERED, fields_page
 from sitegen.pages.instructions import EditEffects, edits_by_commit, instructions_page
 from sitegen.pages.labels import own_unit, signed, split, verdict_word
-from sitegen.pages.other_pages import (
-    NO_JEKYLL,
-    KindMetrics,
-    failed_page,
-    methods_page,
-    not_found_page,
-    problems_page,
-    score_changes,
-)
 from sitegen.pages.overview.news import undo_of
 from sitegen.pages.overview.page import OverviewView, SiteCounts
 from sitegen.pages.regressions import regressions_page
@@ -88,7 +79,7 @@ class SiteWriter:
         evals, or the page of uncommitted changes."""
         manifest, infos = build.timeline.manifest, [summary.info for summary in evals.summaries]
         groups = [(info.kind, own_specs(manifest.entry(info.id).settings)) for info in infos]
-        self._added: tuple[KindMetrics, ...] = tuple(dict.fromkeys(group for group in groups if group[1]))
+        self._added: tuple[other_pages.KindMetrics, ...] = tuple(dict.fromkeys(group for group in groups if group[1]))
         self._kinds = tuple(kind for kind in BUILTIN_KINDS if kind in {info.kind for info in infos} or not infos)
         inputs = {"templates": build.timeline.context.templates, "kinds": self._kinds, "added_metrics": self._added}
         self._keys = {links.methods(): digest_of_inputs("site", "methods", **inputs)}
@@ -160,7 +151,7 @@ class SiteWriter:
                 latest=tuple(islice(self._edits_by_commit(), _LATEST_EDITS)),
                 newest=timeline.records[-1].commit.sha if timeline.records else None,
                 uncommitted=self._uncommitted,
-                score_changes=score_changes(self._problems),
+                score_changes=other_pages.score_changes(self._problems),
                 files=instructions.files,
                 undo=undo_of(evals, timeline.instructions, instructions.effects.drives, self._patches),
                 worktree=timeline.project.options.worktree and timeline.project.place.root is not None,
@@ -177,11 +168,11 @@ class SiteWriter:
             links.regressions(): lambda: regressions_page(summaries, mutes, last_paths_of_edits(timeline.instructions)),
             links.fields(): lambda: fields_page(summaries, self._edits_by_commit()),
             links.suspect_labels(): lambda: suspect_labels_page(summaries),
-            links.methods(): lambda: methods_page(
+            links.methods(): lambda: other_pages.methods_page(
                 (*((kind, scorer(kind).metrics) for kind in self._kinds), *self._added)
             ),
-            links.problems(): lambda: problems_page(self._causes, infos, head, revision),
-            links.not_found(): lambda: not_found_page(timeline.context.site.base_url),
+            links.problems(): lambda: other_pages.problems_page(self._causes, infos, head, revision),
+            links.not_found(): lambda: other_pages.not_found_page(timeline.context.site.base_url),
         }
 
     def _edits_by_commit(self) -> Iterator[EditEffects]:
@@ -216,7 +207,7 @@ class SiteWriter:
         yield search.list_file(summaries, timeline.instructions, fields, self._search_entries)
         named = (names for _, *both in fields for names in both)
         yield from map(search.fields_file, dict.fromkeys(filter(None, named)))
-        yield NO_JEKYLL
+        yield other_pages.NO_JEKYLL
 
     def _write_all(self, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
         self._problems, self._causes = problems, causes_of(problems)
@@ -247,7 +238,7 @@ class SiteWriter:
         if isinstance(content, bytes):
             self._writer.write(path, content, key)
             return None
-        self._writer.write(path, self._renderer.render(failed_page(path, content)))
+        self._writer.write(path, self._renderer.render(other_pages.failed_page(path, content)))
         return content
 
     def _too_large(self) -> tuple[Problem, ...]:

@@ -362,14 +362,19 @@ class _NamedColumns:
 def rubric_columns(columns: Mapping[str, Sequence[Value]]) -> list[str]:
     """Return the columns of grades that are called after qualities of an answer: ``helpfulness``, ``tone``.
 
-    A column of only 0 and 1 holds verdicts. One of only 1 is graded too if another one is.
+    A column of only 0 and 1 holds verdicts. One of only 1, or without any grade, is graded too if another one is.
     """
-    named = {name: cells for name, cells in columns.items() if RUBRIC.fullmatch(plain_key(name))}
     numbers = {
-        name: {number for cell in cells if (number := as_number(cell)) is not None} for name, cells in named.items()
+        name: {number for cell in cells if (number := as_number(cell)) is not None}
+        for name, cells in columns.items()
+        if RUBRIC.fullmatch(plain_key(name))
     }
     are_graded = any(not of <= {0, 1} for of in numbers.values())
-    return [name for name, of in numbers.items() if are_graded and of and (0 not in of or not of <= {0, 1})]
+    return [
+        name
+        for name, of in numbers.items()
+        if are_graded and (all(map(is_no_score, columns[name])) or (of and (0 not in of or not of <= {0, 1})))
+    ]
 
 
 def names_prompts(rows: Rows, column: str, asked: str) -> bool:

@@ -182,6 +182,8 @@ def _listed(value: Value, list_at: Sequence[str]) -> Sequence[Value]:
 
 EXACT_MATCH: Final = "exact match"  # the name of sitegen's own judge of tables without scores (rule 29)
 _SHOWN: Final = ("a scale from 0 to {}", "a scale from 1 to {}", "a scale up to {}")  # what a table shows of its own
+_MAY_BE_JUDGES: Final = ("judge", "grader", "evaluator", "judgedby", "gradedby", "evaluatedby")
+"""Names of columns with the judge of all rows, or with what it says of each, in lower case without separators."""
 _NOT_GRADED: Final = ("n/a", "N/A")  # what a cell says where a judge has nothing to grade
 _MOST_UNWRITTEN: Final = 0.1  # of the rows, may lack the score of a judge without a word
 _FAILED: Final = "evaluator_failures"  # the column in which pydantic-evals lists the evaluators that failed
@@ -217,6 +219,13 @@ class _TableReader:
             [name for name in columns if plain_key(name) in usual]
             for usual in (NAMES["error of the judge"], NAMES["is judged"], JUDGES, NAMES["transcript"])
         )
+        named = ((name, {str(row[name]) for row in rows if row.get(name)}) for name in columns)
+        # What has these names may be the judge, or what it says: a name is the same in all rows.
+        self._judge_columns += [
+            name
+            for name, cells in named
+            if plain_key(name) in _MAY_BE_JUDGES and len(cells) == 1 and not grade_of(min(cells), WORDS, ANY_SCALE)
+        ]
         self._map = column_map
         asked = columns if any(pattern == EVERY for pattern, _ in column_map.scores) else ()
         grades = ((name, {grade_of(row.get(name), {}, ANY_SCALE) for row in rows}) for name in asked)
@@ -267,8 +276,10 @@ class _TableReader:
         numbers = [round(SCALES[-1] * score, 6) for score in scores] or [0.0]
         own = scale_of(numbers[-1])
         words = {scale: [form.format(scale) for form in _SHOWN] for scale in SCALES}
-        is_from_0 = numbers[0] < 1 or not all(map(float.is_integer, numbers))
-        is_from_1 = own > 1 and (numbers[-1] == own == 5 or numbers[:3] == [1, 1, 1])  # whole grades, as of five words
+        # Grades from 1 may be halved, and a judge that failed may write a 0; whole grades alone show that they are.
+        is_from_0 = sum(number < 1 for number in numbers) > _MOST_UNWRITTEN * len(numbers)
+        are_whole = own > 1 and numbers[0] >= 1 and all(map(float.is_integer, numbers))
+        is_from_1 = are_whole and (numbers[-1] == own == 5 or numbers[:3] == [1, 1, 1])  # grades of five words
         self._shown = words[own][0 if is_from_0 else 1 if is_from_1 else 2]
         shown.add(self._shown)
         lows = {scale: int(a not in shown and b in shown) for scale, (a, b, c) in words.items() if shown & {a, b, c}}
@@ -319,7 +330,9 @@ class _TableReader:
         for column, times in self._off_scale.items():
             limits = f"{self._map.low:g} to {self._map.high:g}"
             message = f"Scores in the column {column[:80]!r} are not numbers from {limits}: {times} of {len(cases)}"
-            fix = "State the range of the scores (`range: [1, 5]`); without it these are left out."
+            fix = "Let the judge grade these rows again; they are left out."
+            if (self._map.low, self._map.high) == (0, 1):
+                fix = "State the range of the scores (`range: [1, 5]`); without it these are left out."
             if column in self._parts.get("passed", ()):
                 message = f"Verdicts in the column {column[:80]!r} are not known: {times} of {len(cases)}"
                 fix = "Write pass or fail, true or false, or 1 or 0; any other word is left out."
@@ -380,7 +393,7 @@ class _TableReader:
         if not (self._judge_columns or self._parts.get("judge") or self._parts.get("rubric")):
             return None
         judge, rubric = self._text(row, "judge").strip(), self._text(row, "rubric")
-        judge = judge or stated_judge({name: row.get(name) for name in self._judge_columns})
+        judge = judge or next(filter(None, (stated_judge({_JUDGE: row.get(name)}) for name in self._judge_columns)), "")
         return Grader(grader_name(judge, ""), rubric) if judge or rubric else None
 
     def _case(self, row: Mapping[str, Value], name: str, judges: tuple[Opinion, ...]) -> JudgedCase:

@@ -33,16 +33,8 @@ from sitegen.config.models import (
 )
 from sitegen.config.searched_files import work_tree_search
 from sitegen.config.site import read_rules, read_site
+from sitegen.data_files import project_files
 from sitegen.data_files.folders import may_hold_document, packed
-from sitegen.data_files.project_files import (
-    LARGEST_CONFIGURATION,
-    files_below,
-    fix_of,
-    is_folder_inside,
-    read_file,
-    read_inside,
-    real,
-)
 from sitegen.errors import SMALLER_FILE, ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.layout import LONE, RESULTS, EntryRules, Layout, iteration_number, kind_of, truth_names
@@ -108,7 +100,7 @@ class WorktreeEval(Frozen):
 
 def documents_in(folder: Path) -> tuple[Path, ...]:
     """Return the files of a folder that hold a document each, by path."""
-    return tuple(folder / name for name in files_below(folder) if may_hold_document(name))
+    return tuple(folder / name for name in project_files.files_below(folder) if may_hold_document(name))
 
 
 def iterations(folder: Path) -> Iterator[tuple[int, Path]]:
@@ -156,7 +148,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
             from_here = evals_dir.absolute()
             folder = from_here if from_here.is_relative_to(root) else root / evals_dir
             name = folder.relative_to(root).as_posix() if folder.is_relative_to(root) else ""
-            if not name or ".." in folder.parts or not is_folder_inside(root, name):
+            if not name or ".." in folder.parts or not project_files.is_folder_inside(root, name):
                 fix = "Name a folder below the project's."
                 raise ConfigurationError("There is no such folder in the project.", where=str(evals_dir), fix=fix)
             config = dataclasses.replace(config, evals_dir=name)
@@ -204,7 +196,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
 
     def shown_path(self, path: Path) -> str:
         """Return a path relative to the root if it is below the root, otherwise unchanged."""
-        resolved, root = real(path), real(self.root)
+        resolved, root = project_files.real(path), project_files.real(self.root)
         return encodable(resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else str(path))
 
     @cached_property
@@ -228,7 +220,9 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         Raises ConfigurationError.
         """
         try:
-            stated, findings = read_named(eval_id, read_file(file, LARGEST_CONFIGURATION), str(file))
+            stated, findings = read_named(
+                eval_id, project_files.read_file(file, project_files.LARGEST_CONFIGURATION), str(file)
+            )
         except OSError as error:
             raise ConfigurationError(
                 f"The file cannot be read: {error.strerror}.", where=str(file), fix="Name another."
@@ -247,7 +241,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
 
         Raises ConfigurationError if the file lies outside the project.
         """
-        path, root = real(file), real(self.root)
+        path, root = project_files.real(file), project_files.real(self.root)
         if not path.is_relative_to(root):
             fix = "Copy them into the project: the responses are kept beside them."
             raise ConfigurationError("The test cases lie outside of the project.", where=str(file), fix=fix)
@@ -257,7 +251,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
                 truth = self.place(eval_id).ground_truth
             except SitegenError:
                 continue
-            if truth is not None and real(truth) == path:
+            if truth is not None and project_files.real(truth) == path:
                 return self, eval_id
         entry = case_file_entry(path.relative_to(root).as_posix(), ids)
         return self._with_entry(evaluated_entry(entry, self.evaluation)), entry.id
@@ -280,7 +274,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         entry = self.layout.entry(eval_id)
         stated = EntryRules.of(entry).ground_truth
         folders = self.layout.folders(eval_id)
-        folder = next((self.root / name for name in folders if is_folder_inside(self.root, name)), None)
+        folder = next((self.root / name for name in folders if project_files.is_folder_inside(self.root, name)), None)
         if folder is None and stated and stated.startswith("../") and not lexists(self.root / folders[0]):
             folder = self.root / folders[0]  # the first responses create it
         if folder is None:
@@ -310,7 +304,11 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         name = path.relative_to(self.root).as_posix() if is_inside else str(path)
         largest = self.config.limits.max_blob_bytes
         try:
-            content = read_inside(self.root, name, largest) if is_inside else read_file(path, largest)
+            content = (
+                project_files.read_inside(self.root, name, largest)
+                if is_inside
+                else project_files.read_file(path, largest)
+            )
             return File(name, content)
         except OSError as error:
             reason = error.strerror or "it cannot be read"
@@ -318,7 +316,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
                 path=name,
                 content=None,
                 reason=reason,
-                fix=fix_of(error, name, SMALLER_FILE if error.errno == errno.EFBIG else ""),
+                fix=project_files.fix_of(error, name, SMALLER_FILE if error.errno == errno.EFBIG else ""),
             )
 
     def _read_folder(self, folder: Path) -> File:

@@ -495,7 +495,8 @@ def _score_columns(
     highest = {name: common if name in whole else max(found) for name, found in numbers.items()}
     scale = scale_of(next(iter(highest.values()), 0.0))
     scores = [name for name, most in highest.items() if scale_of(most) == scale]
-    return scores[:_MOST_SCORES], max((highest[name] for name in scores), default=0.0)
+    scores += [name for name in rubric if scores and all(map(is_no_score, columns[name]))]
+    return scores[:_MOST_SCORES], max((highest.get(name, 0.0) for name in scores), default=0.0)
 
 
 def _stated(values: Iterable[Value]) -> list[Value]:
@@ -509,8 +510,10 @@ def _stated(values: Iterable[Value]) -> list[Value]:
 def _numbers_of_column(values: Iterable[Value]) -> list[float]:
     """Return the numbers of a column on the largest scale, without cells that are empty or infinite.
 
-    An object of a judge counts by its score or verdict. The list is empty if the column holds anything else.
+    An object of a judge counts by its score or verdict. The list is empty if half of the cells hold anything
+    else: a few may say why there is no grade.
     """
     finite = (each for each in _stated(values) if not (isinstance(each, Unusable) or _INFINITE.fullmatch(str(each))))
     grades = [grade_of(int(each) if isinstance(each, bool) else each, {}, (0, SCALES[-1])) for each in finite]
-    return [round(SCALES[-1] * one.score, 6) for one in grades if one and one.score is not None] if all(grades) else []
+    numbers = [round(SCALES[-1] * one.score, 6) for one in grades if one and one.score is not None]
+    return numbers if 2 * grades.count(None) < len(grades) else []

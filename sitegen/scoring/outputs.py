@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from sitegen.data_files.folders import documents_in
 from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, each_line, ending, parse_json
 from sitegen.data_files.yaml_reader import read_data
+from sitegen.importers.case import WORDS, grade_of
 from sitegen.importers.case_rows import newest_run, run_column
 from sitegen.importers.tool_values import items, members
-from sitegen.importers.usual_names import OUTPUT, usual_key
+from sitegen.importers.usual_names import OUTPUT, VERDICTS, usual_key
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.scoring.case_files import VALUE, read_case_file
@@ -25,6 +26,7 @@ from sitegen.scoring.kinds import File, content_of
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.paths import PathError, follow, parse_path, path_text
 from sitegen.scoring.values import plain_number
+from sitegen.text.keys import plain_key
 
 _MOST_ENVELOPES: Final = 2  # the most envelopes around a document or a list of them
 _ENVELOPES: Final = (*ENVELOPES, "fields", "extracted", "extraction", "extracted_data", "extracted_fields")
@@ -176,15 +178,22 @@ class ReadOutput:
         """Add the output side of each case as a document. Raises UnreadableError."""
         file = read_case_file(path, content, self._mapping.cases)
         self.findings.extend(finding for finding in file.findings if finding.severity == "error")
+        failed = 0
         for case in file.cases:
             if case.output is None:
                 self.unreadable[case.id] = f"there is no output{': ' * bool(case.error)}{case.error[:200]}"
                 continue
             value = _json_in_text(case.output) if isinstance(case.expected, dict | list) else case.output
+            said = [grade_of(each, WORDS) for key, each in case.member.items() if plain_key(key) in VERDICTS]
+            failed += value == case.expected and any(grade and grade.score == 0 for grade in said)
             if isinstance(case.expected, dict) and not isinstance(value, dict):
                 self._refuse(case.id, UnreadableError("it is not an object", "Make the output again.", case.line))
             else:
                 self._add(case.id, value if isinstance(value, dict) else {VALUE: value})
+        if failed:
+            message = f"The file says of {failed} of {len(file.cases)} cases that they failed, and they are as expected"
+            fix = "Its verdicts count with `kind: judged` for the eval in the manifest; here the values are compared."
+            self.findings.append(Finding("warning", message, fix))
 
     def _add_rows(self, rows: Sequence[tuple[Value, int | None]]) -> None:
         """Add the documents of the newest run in a list of them with their lines, without the name of the run."""

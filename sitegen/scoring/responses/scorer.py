@@ -29,6 +29,7 @@ from sitegen.scoring.answers import answered_cases
 from sitegen.scoring.case_files import case_keys
 from sitegen.scoring.judged_panels import agreement_note
 from sitegen.scoring.kinds import Embedder, Scorer, ScoringInputs, bounded_findings, content_of
+from sitegen.scoring.responses import measures
 from sitegen.scoring.responses.files import (
     UNJUDGED,
     CasesById,
@@ -38,16 +39,6 @@ from sitegen.scoring.responses.files import (
     expected_cases,
     read_answers,
     read_cases,
-)
-from sitegen.scoring.responses.measures import (
-    METRICS,
-    agreement_with_people,
-    judged_answer,
-    judgement_of,
-    mean_cosine,
-    metrics_of_case,
-    response_metrics,
-    response_vectors,
 )
 from sitegen.scoring.usage import missing_usage, run_usage, usage_metrics, with_usage
 from sitegen.stats import counts as stats
@@ -73,7 +64,7 @@ def _score(inputs: ScoringInputs) -> Result:
 
 SCORER: Final = Scorer(
     kind="responses",
-    metrics=METRICS,
+    metrics=measures.METRICS,
     nouns=Nouns(
         attribute="category",
         attributes="categories",
@@ -83,7 +74,7 @@ SCORER: Final = Scorer(
         same=(*stats.APART, *(row.name for row in stats.RATIOS)),
     ),
     score=_score,
-    metrics_for=response_metrics,
+    metrics_for=measures.response_metrics,
 )
 """Scores responses. A document is a case that a variant answered, a field is a category of test cases."""
 
@@ -97,7 +88,7 @@ class _ResponsesScoring:
         self._variants = [self._without_unknown_cases(variant) for variant in answers.value]
         # One model makes the vectors of all variants, so that they are comparable.
         answered = [each for variant in self._variants for each in variant.responses if not each.answer.error]
-        made, findings = response_vectors(answered, embedder)
+        made, findings = measures.response_vectors(answered, embedder)
         self._findings += findings
         vectors = {id(response): vector for response, vector in zip(answered, made, strict=True)}
         responses = [each for variant in self._variants for each in self._judged(variant, vectors)]
@@ -116,7 +107,7 @@ class _ResponsesScoring:
         responses = self._responses
         documents = tuple(self._document(*each) for each in self._documents.items())
         judgements = tuple(
-            judgement_of(name, self._cases[judged[0].answer.id], judged)
+            measures.judgement_of(name, self._cases[judged[0].answer.id], judged)
             for name, of_document in self._documents.items()
             if (judged := [response for response in of_document if response.answer.passed is not None])
         )
@@ -130,13 +121,13 @@ class _ResponsesScoring:
         self._findings += missing_usage(calls)
         # What a file states about all of its responses counts only for a single variant.
         usage = run_usage(calls, self._variants[0].beside if len(self._variants) == 1 else None, _GRADED)
-        agreement = agreement_with_people(responses)
+        agreement = measures.agreement_with_people(responses)
         cells = grouped(each for response in responses for each in response.answer.opinion.counts)
         categories = dict.fromkeys(case.field for case in self._cases.values() if case.field in cells)
         scorecard = Scorecard(
             status="unreadable" if all(variant.unreadable for variant in self._variants) else "scored",
             counts=counts,
-            metrics=response_metrics(documents, responses),
+            metrics=measures.response_metrics(documents, responses),
             documents=documents,
             fields=tuple(FieldScore(category, stats.total(cells[category])) for category in categories),
             variants={variant.name: self._variant(variant, documents) for variant in self._variants},
@@ -162,7 +153,7 @@ class _ResponsesScoring:
             name=name,
             status="unreadable" if unreadable else "scored",
             counts=counts,
-            metrics=metrics_of_case(responses),
+            metrics=measures.metrics_of_case(responses),
             of_case="" if first.id == name else first.id,
             axes=first.axes,
             cost=usage.cost,
@@ -177,7 +168,7 @@ class _ResponsesScoring:
         graded = [response.answer for response in answered if response.grade is not None]
         return VariantScore(
             status="unreadable" if variant.unreadable else "scored",
-            metrics=(*response_metrics(of_variant, answered), *usage_metrics(usage)),
+            metrics=(*measures.response_metrics(of_variant, answered), *usage_metrics(usage)),
             responses=len(own),
             failed=len(own) - len(answered),
             graded=len(graded),
@@ -187,7 +178,7 @@ class _ResponsesScoring:
     def _consistent_cases(self) -> Iterator[tuple[Response, int, float]]:
         """Yield the first response, the number of responses and their consistency, of each case with several."""
         for responses in self._documents.values():
-            if (consistency := mean_cosine(responses)) is not None:
+            if (consistency := measures.mean_cosine(responses)) is not None:
                 yield responses[0], sum(response.vector is not None for response in responses), consistency
 
     def _data(self) -> Value:
@@ -229,13 +220,13 @@ class _ResponsesScoring:
         model = " and ".join(variant.beside.models) if variant.beside else ""
         for case in self._cases.values():
             for response in by_case.get(case.id, ()):
-                answer = judged_answer(response.answer, case, response.grade)
+                answer = measures.judged_answer(response.answer, case, response.grade)
                 if not answer.call.model:
                     answer = replace(answer, provider=model)
                 yield replace(response, answer=answer, vector=vectors.get(id(response)))
             if case.id not in by_case and case.is_scored:
                 missing = JudgedCase(id=case.id, variant=variant.name, opinion=UNJUDGED, judges=(), provider=model)
-                yield Response(judged_answer(missing, case, None), missing=variant.unreadable or _MISSING)
+                yield Response(measures.judged_answer(missing, case, None), missing=variant.unreadable or _MISSING)
 
     def _report_cases(self, variant: VariantResponses, by_case: Mapping[str, Sequence[Response]]) -> None:
         if missing := [name for name in self._cases if name not in by_case]:
