@@ -163,11 +163,14 @@ class _FieldsScoring:
         roots = [self._roots(who, output) for who, output in self._answers]
         expected, rules = self._truth.truth, self._truth.rules
         convention = rules.mapping.convention
-        documents = [
-            self._judged(document, branch, found.get(document.id), *answer)
+        every = [
+            (document, branch, found.get(document.id), *answer)
             for document, branch in zip(expected.documents, self._truth.trees, strict=True)
             for answer, found in zip(self._answers, roots, strict=True)
         ]
+        # Where a part of the output could not be fetched, the rest of it counts.
+        at_hand = [each for each in every if each[2] is not None or not each[-1].lost & {"", each[0].id}]
+        documents = [self._judged(*each) for each in at_hand or every]
         self._read_confidences()
         counts = stats.total(document.counts for document in documents)
         if len(self._judgements) > _MOST_REMEMBERED:

@@ -245,12 +245,14 @@ def scored_with_own_metrics(scorer: Scorer, inputs: ScoringInputs) -> Result:
     A metric that fails is undefined, and a finding gives the reason; other numbers are not affected. The same applies
     to a metric that is not installed, which the manifest of an earlier commit may name.
 
-    All metrics are undefined if the content of an output could not be read: it says nothing about the model.
+    All metrics are undefined if the content of an output could not be read: it says nothing about the model. Of fields,
+    a document that has a file of its own is left out alone.
     """
     lacks_output, settings = any(file.content is None for file in inputs.outputs), inputs.settings
     moved = [inputs]
     del inputs  # only the scorer holds the contents, and can drop them before the end
     result = _with_bounded_fields(scorer.score(moved.pop()))
+    lacks_output = lacks_output and not (traits_of(scorer.kind).is_structured and result.scorecard.status == "scored")
     if lacks_output:
         card = result.scorecard  # of which the findings and the names of the metrics are left
         bare = scorer.unscored(card.findings).scorecard

@@ -49,6 +49,8 @@ class ReadOutput:
         """By their names; a single document without a name is called ``""``."""
         self.unreadable: dict[str, str] = {}
         """Name of a document -> why it cannot be read; ``""`` stands for all missing documents."""
+        self.lost = set[str]()
+        """The unreadable ones whose content git could not provide, which says nothing about the model."""
         self.findings: list[Finding] = []
         self.file = files[0].path if len(files) == 1 else ""
         """The path of the only file; empty if there are several."""
@@ -74,6 +76,9 @@ class ReadOutput:
                 else:
                     self._read_file(file.path, content, stem)
             except UnreadableError as error:
+                if file.content is None:
+                    stem = stem if stem in truth.names else ""
+                    self.lost.add(stem)
                 self._refuse(stem, error, file.path if len(files) > 1 or truth.files else "")
 
     def by_expected_names(self, truth: GroundTruth) -> dict[str, dict[str, Value]]:
