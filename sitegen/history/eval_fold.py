@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from io import BytesIO
@@ -24,7 +25,8 @@ import msgspec
 from msgspec.structs import replace
 
 from sitegen.config.models import case_settings, files_of
-from sitegen.data_files.reading import installed_for
+from sitegen.data_files.reading import UnreadableError, ending, installed_for
+from sitegen.data_files.yaml_reader import read_data
 from sitegen.errors import POINTER
 from sitegen.history.eval_state import EvalState, SeriesIteration, SeriesState
 from sitegen.history.folder_tree import first_blob
@@ -40,6 +42,7 @@ from sitegen.history.layout import (
     runs_of,
 )
 from sitegen.history.repository import blob_id
+from sitegen.importers.tool_values import as_float
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.recorded import Recorded, read_recorded
@@ -421,9 +424,18 @@ def _with_origin(state: EvalState, snapshot: Snapshot, draft: Snapshot) -> Snaps
 
 
 def _read_record(state: EvalState, blob: Blob) -> Recorded:
-    stated = state.repository.answer("record", blob.oid, lambda content: _as_text(read_recorded(content)))
+    suffix = ending(blob.path)
+
+    def statement(content: bytes) -> str:
+        with suppress(UnreadableError):
+            if suffix != "json":
+                content = json.dumps(read_data(suffix, content).value, default=as_float).encode()
+            return _as_text(read_recorded(content))
+        return ""
+
+    stated = state.repository.answer(f"record in {suffix}", blob.oid, statement)
     if not stated:
-        reason = state.repository.read_blob(blob.oid).reason or "no JSON object"
+        reason = state.repository.read_blob(blob.oid).reason or "no object"
         message = f"The recorded results cannot be read: {reason}."
         fix = "Only the recorded time and numbers are lost; write the file again to restore them."
         state.report(Problem("warning", message, fix, path=blob.path, not_fetched=reason == POINTER))

@@ -68,10 +68,7 @@ _KIND_BY_TRUTH: Final = {name: files.kind for files in reversed(KIND_FILES) for 
 
 def kind_of(entry: EvalConfig, ground_truth: str | None) -> Kind:
     """Return the kind that the manifest states, otherwise the kind implied by the name of the ground truth."""
-    if entry.kind:
-        return entry.kind
-    name = ground_truth.rpartition("/")[2] if ground_truth else ""
-    return _KIND_BY_TRUTH.get(name, "fields")
+    return entry.kind or _KIND_BY_TRUTH.get(basename(ground_truth or ""), "fields")
 
 
 def truth_names(kind: Kind | None, stated: str | None) -> tuple[str, ...]:
@@ -119,7 +116,8 @@ FileRole: TypeAlias = Literal["ground_truth", "overwritten", "output", "recorded
 
 RESULTS: Final = "results"
 RECORDED: Final = "eval-results.json"
-_OTHER_RECORDS: Final = ("run.json", "summary.json", "metadata.json", "meta.json", "config.json", "metrics.json")
+_RECORDS: Final = ("run", "summary", "metadata", "meta", "config", "params", "metrics")
+_OTHER_RECORDS: Final = tuple(f"{name}.{ending}" for name in _RECORDS for ending in ("json", "yaml", "yml"))
 REPORT: Final = "eval-report.html"
 """The report for people that ``verify-one --save`` writes beside them."""
 LONE: Final[Kind] = "highlights"
@@ -331,14 +329,10 @@ class Layout:
             return True
         for _, folder in self._owners_of(f"{below}x"):
             inside = below[len(folder) + 1 :] if folder else below
-            of_iteration = (
-                inside.startswith(f"{RESULTS}/") and iteration_number(inside[len(RESULTS) + 1 : -1]) is not None
-            )
-            if (
-                inside in ("", f"{RESULTS}/")
-                or of_iteration
-                or _is_at(f"{inside}x.json", self._truths | self._overwritten)
-            ):
+            name = inside.removeprefix(f"{RESULTS}/")
+            of_iteration = name != inside and iteration_number(name[:-1]) is not None
+            holds_file = _is_at(f"{inside}x.json", self._truths | self._overwritten)
+            if inside in ("", f"{RESULTS}/") or of_iteration or holds_file:
                 return True
         return False
 

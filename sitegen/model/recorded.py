@@ -25,7 +25,6 @@ class Recorded(Frozen):
     metrics: dict[str, float] = field(default_factory=dict)
     """Every finite number below ``metrics``, in the order of the file; then the numbers of ``errors_by_type``, in or
     beside ``metrics``, as ``errors_by_type.omission``."""
-    iteration: int | None = None
     timestamp: str | None = None
     """As written, ISO 8601 by convention; not checked."""
     git_commit: str | None = None
@@ -43,21 +42,19 @@ class Recorded(Frozen):
 def read_recorded(content: bytes) -> Recorded | None:
     """Read a results file; None if it is neither a JSON object nor a list, which states nothing. Never raises.
 
-    ``iteration``, ``timestamp``, ``git_commit``, ``instruction_hashes``, ``prompt_hash``, ``prompt_version`` and usage
-    are looked up below ``metadata`` and, if they are not there, at the top level.
+    ``timestamp``, ``git_commit``, ``instruction_hashes``, ``prompt_hash``, ``prompt_version`` and usage are looked up
+    below ``metadata`` and, if they are not there, at the top level.
     """
     root = _json_object(content)
     if root is None:
         return None
     metadata = root.get("metadata")
     both: dict[str, Any] = {**root, **(metadata if isinstance(metadata, dict) else {})}
-    origin, metrics, iteration = origin_in(both), root.get("metrics"), both.get("iteration")
+    origin, metrics = origin_in(both), root.get("metrics")
     inside = metrics.get("errors_by_type") if isinstance(metrics, dict) else None
     errors = _finite_numbers(inside or root.get("errors_by_type"))
-    is_number = isinstance(iteration, int) and not isinstance(iteration, bool) and 0 <= iteration < 10**9
     return Recorded(
         metrics=_finite_numbers(metrics) | {f"errors_by_type.{name}": count for name, count in errors.items()},
-        iteration=iteration if is_number else None,
         timestamp=_short_text(both.get("timestamp")),
         git_commit=origin.git_commit,
         instruction_hashes=origin.instruction_hashes,
@@ -84,9 +81,8 @@ def origin_in(stated: dict[str, Any]) -> Recorded:
     commit, path = _short_text(stated.get("git_commit")), _short_text(stated.get("prompt_path")) or ""
     named = path.removeprefix("./")
     version = stated.get("prompt_version")
-    as_text = (
-        str(version) if isinstance(version, int | float) and not isinstance(version, bool) else _short_text(version)
-    )
+    is_number = isinstance(version, int | float) and not isinstance(version, bool)
+    as_text = str(version) if is_number else _short_text(version)
     return Recorded(
         git_commit=commit.lower() if commit else None,
         instruction_hashes=_hashes_by_path(stated.get("instruction_hashes"))
@@ -120,19 +116,9 @@ def _json_object(content: bytes) -> dict[str, Any] | None:
 
 
 def _finite_numbers(value: Any) -> dict[str, float]:
-    if not isinstance(value, dict):
-        return {}
-    numbers = {}
-    for name, number in list(value.items())[:_MAX_ENTRIES]:
-        if isinstance(number, bool) or not isinstance(number, int | float):
-            continue
-        try:
-            as_float = float(number)
-        except OverflowError:
-            continue
-        if abs(as_float) <= LARGEST_NUMBER:
-            numbers[name] = as_float
-    return numbers
+    members = [*value.items()][:_MAX_ENTRIES] if isinstance(value, dict) else []
+    numbers = ((name, number) for name, number in members if type(number) in (int, float))
+    return {name: float(number) for name, number in numbers if abs(number) <= LARGEST_NUMBER}
 
 
 def _short_text(value: Any) -> str | None:

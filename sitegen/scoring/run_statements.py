@@ -7,6 +7,7 @@ object beside the document's values, such as ``metadata``, that also identifies 
 from __future__ import annotations
 
 import json
+from collections import ChainMap
 from collections.abc import Iterable
 from contextlib import suppress
 from io import BytesIO
@@ -94,10 +95,8 @@ def _head(path: str, content: bytes, settings: str) -> bytes:
 
 
 def _stated_by(root: dict[str, Any], *, with_time: bool) -> Recorded | None:
-    beside: dict[str, Any] = {}
-    for key in BESIDE:
-        if isinstance(below := root.get(key), dict):
-            beside = {**below, **beside}
+    places = [below for key in BESIDE if isinstance(below := root.get(key), dict)]
+    beside = {**ChainMap(*places)}
     origin = origin_in({**root, **beside})
     names_instructions = origin != Recorded()
     timed = {**root, **beside} if with_time else beside if names_instructions else {}

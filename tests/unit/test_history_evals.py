@@ -214,7 +214,7 @@ def test_a_record_that_cannot_be_read_is_a_problem_and_the_iteration_counts(repo
     advanced = fold(repo)
     assert [each.recorded_at for each in advanced.evals[0].snapshots] == [None, None]
     assert [(each.message, each.path, each.commit, each.eval_id) for each in advanced.problems] == [
-        ("The recorded results cannot be read: no JSON object.", record(1), sha, "shop")
+        ("The recorded results cannot be read: no object.", record(1), sha, "shop")
     ]
 
 

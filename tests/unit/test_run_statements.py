@@ -24,7 +24,7 @@ NOON = "2026-02-07T12:00:00Z"
 
 
 def stated(at: str | None = None, **origin: Any) -> Recorded:
-    return Recorded({}, None, at, **{"git_commit": None, "instruction_hashes": (), **origin})
+    return Recorded({}, at, **{"git_commit": None, "instruction_hashes": (), **origin})
 
 
 @pytest.mark.parametrize(
