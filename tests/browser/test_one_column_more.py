@@ -14,7 +14,7 @@ COMPARE = "evals/waybills/compare.html"
 
 LINES = """
 sitegen/pages/effects.py
-    Column(name="verdict", head="Verdict", cell=EffectRow.verdict_cell),
+    Column(name="verdict", head="Verdict on these values", label="Verdict", cell=EffectRow.verdict_cell),
     Column(name="flipped", head="Net", cell=lambda row, *_: len(row.flips.fixed), classes="num"),
 sitegen/pages/trend/trend_rows.py
         Column(name="change", head="Change", cell=lambda at, _: _change_cell(view, at), classes="drawn"),
