@@ -178,7 +178,7 @@ def _name_cell(view: TrendView, index: int, words: str) -> Markup:
     if changes:
         start = "change: " if changes[0].parts and not changes[0].by_outputs else ""
         remarks = f"{start}{changes[0].origin(view.specs[0])}"
-    author = author_of(at.commit) if words else at.commit.author
+    author = at.commit.author + author_of(at.commit).removeprefix(line(at.commit.author, 60)) * bool(words)
     if at.commit.sha != WORKTREE:  # uncommitted changes have no page
         commit = f"<a href={ROOT}{links.commit(at.commit.sha)}>{commit}</a>"
     return Markup(
