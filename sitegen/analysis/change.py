@@ -241,11 +241,6 @@ def scored_now(point: Point) -> Scorecard:
     return replace(now, metrics=metrics, documents=tuple(each for each in now.documents if each.name not in added))
 
 
-def values_now(points: Sequence[Point], metric: str) -> list[float | None]:
-    """Return a metric of each point, by the newest ground truth and rules."""
-    return [(point.now or point.scorecard).metric(metric) for point in points]
-
-
 def best_points(points: Sequence[Point], spec: MetricSpec) -> tuple[int | None, ...]:
     """Return for each point of an eval the index of the best point up to and including it, by a metric.
 

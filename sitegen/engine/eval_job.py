@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.blame import field_summaries
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.change import best_points, changes, spans_of_commits, values_now
+from sitegen.analysis.change import best_points, changes, spans_of_commits
 from sitegen.analysis.deltas import as_asked, comparable_since, mixtures
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.effects import best_output, windows
@@ -246,7 +246,7 @@ class _EvalJob:
                 patterns = _patterns(series, newest)
         point = series.points[-1] if series.points else None
         then = [point.scorecard.metric(series.specs[0].name) for point in series.points]
-        now = values_now(series.points, series.specs[0].name)
+        now = [(point.now or point.scorecard).metric(series.specs[0].name) for point in series.points]
         since = comparable_since([point.scorecard for point in series.points], series.specs[0].name)
         best, known = best_output(series, self._edits.made_with), self._known
         judged = verdict(all_specs(series.specs), series.info.thresholds, point.scorecard.metrics if point else ())

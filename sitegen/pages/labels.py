@@ -138,9 +138,9 @@ def subject_of(commit: Commit, longest: int) -> str:
 _STATES_NUMBERS: Final = re.compile(r"(?i)\b(f1|accuracy|precision|recall|scores?)\b[^\d\n]{0,12}\d+([.,]\d| ?%)")
 
 
-def author_of(commit: Commit) -> str:
-    """The author of a commit beside its subject, whose numbers, if it states any, are not those of the site."""
-    return line(commit.author, 60) + ", whose own numbers these are" * bool(_STATES_NUMBERS.search(commit.subject))
+def own_numbers(commit: Commit) -> str:
+    """What stands behind the author of a subject that states numbers, which are not those of the site."""
+    return ", whose own numbers these are" * bool(_STATES_NUMBERS.search(commit.subject))
 
 
 _MOST_NAMED: Final = 3

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.change import best_points, values_now
+from sitegen.analysis.change import best_points
 from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.effects import best_output
 from sitegen.model.metrics import Counts
@@ -34,7 +34,7 @@ def summary(one: Series) -> EvalSummary:
         one.specs[:3],
         tuple(replace(sample.headline(point), committed_at="2026-01-02T03:04:05Z") for point in one.points),
         best_output=best_output(one, [(sample.commit(index),) for index in range(len(one.points))]),
-        now=tuple(values_now(one.points, "f1")),
+        now=tuple((point.now or point.scorecard).metric("f1") for point in one.points),
         best=best_points(one.points, one.specs[0]),
     )
 

@@ -13,13 +13,13 @@ from typing import Final
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_623,
+    "lines of sitegen/": 62_622,
     "modules of sitegen/": 285,
     "classes": 497,
     "classes in pages/": 70,
     "fields of classes": 2_206,
-    "functions": 3_421,
-    "parameters": 4_923,
+    "functions": 3_420,
+    "parameters": 4_921,
     "functions with more than 6 parameters": 1,
     "private functions of at most 6 lines used once": 29,
     "kinds of kept values": 10,

@@ -23,7 +23,7 @@ from sitegen.pages.data.search import script_file
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.formats import NIL, bounded, number, printable, signed
 from sitegen.pages.html.tables import Column, cells, class_name
-from sitegen.pages.labels import CAUSES, STALE, STATUSES, DisplayedChange, author_of, how_copied, own_unit
+from sitegen.pages.labels import CAUSES, STALE, STATUSES, DisplayedChange, how_copied, own_numbers, own_unit
 from sitegen.pages.report.report_rows import type_label, type_mark
 from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.trend_chart import COLUMNS, TrendChart, trend
@@ -178,7 +178,7 @@ def _name_cell(view: TrendView, index: int, words: str) -> Markup:
     if changes:
         start = "change: " if changes[0].parts and not changes[0].by_outputs else ""
         remarks = f"{start}{changes[0].origin(view.specs[0])}"
-    author = at.commit.author + author_of(at.commit).removeprefix(line(at.commit.author, 60)) * bool(words)
+    author = at.commit.author + own_numbers(at.commit) * bool(words)
     if at.commit.sha != WORKTREE:  # uncommitted changes have no page
         commit = f"<a href={ROOT}{links.commit(at.commit.sha)}>{commit}</a>"
     return Markup(
