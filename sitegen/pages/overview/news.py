@@ -321,7 +321,7 @@ def _is_sure(summary: EvalSummary) -> bool:
 Undo: TypeAlias = tuple[ChangedLines, str | None]
 """The newest edit between the outputs before and after a loss. Association in time: it need not be the cause.
 
-With it the ``way_back``: of all files after a loss, and of this one after flips.
+With it the ``way_back``, of all its files.
 """
 
 
@@ -354,11 +354,10 @@ def undo_of(
         old, new = (summary.values_now[at] or 0.0 for at in (before, after))
         fell = new < old if summary.specs[0].higher_is_better else new > old
         since = _edits_since(before, summary, files) if broken and fell else []
-        edits = [at for at in since if drives(at.file, summary.info.id)]
-        named = found = [at for at in edits if words_of_name(section(broken[0][0])) <= words_of_name(at.file)] or edits
+        found = [at for at in since if drives(at.file, summary.info.id)]
+        named = [at for at in found if words_of_name(section(broken[0][0])) <= words_of_name(at.file)] or found
     if not found:
         return None
     changed = changed_lines(named, patches_of([at.edit for at in named]))
-    if scored[0].trouble in LOST:
-        return changed, way_back(found)
-    return changed, None if summary.windows[-1].or_edit else way_back([changed[0]])
+    by_either = scored[0].trouble not in LOST and summary.windows[-1].or_edit
+    return changed, None if by_either else way_back(found)
