@@ -19,6 +19,7 @@ from sitegen.pages.labels import verdict_word
 from sitegen.text.patch import read_patch
 from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
+from tests.rows import in_table
 from tests.sites import renderer_of, written
 
 OLD, NEW = "a" * 40, "b" * 40
@@ -50,16 +51,10 @@ def drawn(index: int, old: str, new: str, file: InstructionHistory = sample.FILE
     return draw_edit(file.edits[index], sample.patch_of(old, new))
 
 
-def view_of(
-    patch: bytes, status: EditStatus = "modified", old: str | None = OLD, new: str | None = NEW, path: str = sample.PATH
-) -> EditView:
-    edit = Edit(
-        commit=sample.commit(7, "Try"),
-        path=path,
-        status=status,
-        old=old and Blob(path, old),  # type: ignore[arg-type]
-        new=new and Blob(path, new),  # type: ignore[arg-type]
-    )
+def view_of(patch: bytes, status: EditStatus = "modified", sides: str = "ab", path: str = sample.PATH) -> EditView:
+    """An edit of a file; *sides* has the letter of the content before and after, or a dash where there is no file."""
+    old, new = (None if letter == "-" else Blob(path, letter * 40) for letter in sides)
+    edit = Edit(commit=sample.commit(7, "Try"), path=path, status=status, old=old, new=new)
     page = edit_page(InstructionHistory(path, (edit,)), 0, draw_edit(edit, read_patch(patch)), ())
     assert isinstance(page.view, EditView)
     return page.view
@@ -163,41 +158,13 @@ def test_a_side_that_could_not_be_read_is_named_with_where_to_read_on():
     assert "<b>The ground truth of iteration-002 cannot be read,</b> so that nothing was scored" in html
 
 
-@pytest.mark.parametrize(
-    ("view", "note", "command"),
-    [
-        (
-            view_of(b"", "renamed", OLD, OLD),
-            "The file was moved. Its text did not change.",
-            "git show -m --first-parent {sha} -- .claude/instructions/packet-reader/instructions.md",
-        ),
-        (
-            view_of(b"", "modified", OLD, OLD, "it's.md"),
-            "The file's mode changed. Its text did not.",
-            "git show -m --first-parent {sha} -- 'it'\"'\"'s.md'",
-        ),
-        (view_of(b""), "Only line endings changed (carriage return). No text changed.", "git diff {old} {new}"),
-        (
-            view_of(b"@@ -1 +1 @@\n-a\r\n+a\n"),
-            "1 line changed only in the line ending (carriage return). No text changed.",
-            "git diff {old} {new}",
-        ),
-        (
-            view_of(b"diff --git a/x b/x\nBinary files a/x and b/x differ\n"),
-            "The file is binary, or git takes it for binary. There are no lines to show.",
-            "git diff {old} {new}",
-        ),
-        (
-            view_of(b"", "added", None, NEW),
-            "The file is empty.",
-            "git show -m --first-parent {sha} -- .claude/instructions/packet-reader/instructions.md",
-        ),
-    ],
-)
-def test_an_edit_without_lines_says_why(view: EditView, note: str, command: str):
-    sha = sample.commit(7, "Try").short
+@in_table
+def test_an_edit_without_lines_says_why(
+    patch: str, status: EditStatus, sides: str, path: str, note: str, command: str
+) -> None:
+    view = view_of(patch.encode(), status, sides, path)
     assert (view.patch.rows, view.patch.notes) == ((), (note,))
-    assert view.patch.command == command.format(sha=sha, old=OLD[:12], new=NEW[:12])
+    assert view.patch.command == command.replace("SHA", sample.commit(7, "Try").short)
 
 
 def test_a_huge_edit_is_cut_and_says_how_to_see_the_rest():

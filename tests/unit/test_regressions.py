@@ -98,39 +98,16 @@ def test_a_metric_that_is_better_low_is_worse_when_it_rises():
     )
 
 
-@pytest.mark.parametrize(
-    ("rows", "at", "metrics"),
-    [
-        pytest.param(
-            [(0.8, 0.9, 0.7)] * 6 + [(0.6, 0.95, 0.4)] * 6,
-            6,
-            [("f1", -20), ("precision", 5), ("recall", -30)],
-            id="led by the headline",
-        ),
-        pytest.param(
-            [(0.8 if i < 6 else 0.6, 0.9 if i < 5 else 0.7, 0.7) for i in range(12)],
-            6,
-            [("f1", -20), ("precision", -20)],
-            id="one of them a point beside",
-        ),
-        pytest.param(
-            [(0.8, 0.9, 0.7)] * 6 + [(0.8, 0.99, 0.6)] * 6,
-            6,
-            [("recall", -10), ("precision", 9)],
-            id="without the headline, led by what lost most",
-        ),
-        pytest.param(
-            [(0.85 if i < 10 else 0.832, 0.9, 0.9 if i < 10 else 0.4) for i in range(12)],
-            10,
-            [("recall", -50), ("f1", -1.8)],
-            id="one of them too new to tell",
-        ),
-    ],
-)
-def test_metrics_that_step_together_are_one_step(rows, at, metrics):
-    (step,) = steps_of(series(*(point(index, *row) for index, row in enumerate(rows))))
-    assert (step.at, step.status) == (at, "open")
-    assert [(one.name, round(one.points, 3)) for one in step.metrics] == metrics
+STEPS, TOGETHER = tables(Path(__file__).with_name("steps.md").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("row", TOGETHER, ids=lambda row: row["case"])
+def test_metrics_that_step_together_are_one_step(row):
+    levels = [level.split(" * ") for level in row["outputs"].split("; ")]
+    outputs = [map(float, values.split()) for values, times in levels for _ in range(int(times))]
+    (step,) = steps_of(series(*(point(index, *values) for index, values in enumerate(outputs))))
+    metrics = ", ".join(f"{one.name} {one.points:.3g}" for one in step.metrics)
+    assert (f"{step.at} {step.status}", metrics) == (row["step"], row["metrics"])
 
 
 def test_edits_since_the_last_output_of_an_earlier_commit_are_suspects():
@@ -190,7 +167,6 @@ MORE_LOW = tuple((0.5, f"low-{number}") for number in range(3, 6))
 AGAIN = (HIGH[2], HIGH[2])
 
 VALUES = {"h": 0.9, "m": 0.7, "l": 0.5}
-STEPS = tables(Path(__file__).with_name("steps.md").read_text(encoding="utf-8"))[0]
 
 
 def stated(text: str) -> Series:

@@ -145,42 +145,15 @@ def test_one_side_alone_has_rows_of_its_own_and_blank_lines_are_like_nothing():
 HEADER = b"diff --git a/x b/x\nindex 1111111..2222222 100644\n--- a/x\n+++ b/x\n"
 
 
-@pytest.mark.parametrize(
-    ("patch", "lines"),
-    [
-        pytest.param(
-            b"@@ -1,2 +1,2 @@\n--- a/other\n-diff --git a/y b/y\n+++ b/other\n+@@ -1 +1 @@\n",
-            "1 - removed -- a/other|2 - removed diff --git a/y b/y|- 1 added ++ b/other|- 2 added @@ -1 +1 @@",
-            id="lines that look like headers",
-        ),
-        pytest.param(b"@@ -0,0 +1,2 @@\n+a\n+b\n", "- 1 added a|- 2 added b", id="an added file has one side"),
-        pytest.param(b"@@ -1 +0,0 @@\n-a\n", "1 - removed a", id="a deleted file too"),
-        pytest.param(
-            b"@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n",
-            "1 - removed a|- - remark  No newline at end of file|- 1 added a",
-            id="a line without end has a remark",
-        ),
-        pytest.param(
-            b"@@ -1,3 +1,3 @@\n-a\r\n+a\n b\r\n-c\r\n+d\r\n",
-            "1 1 context a|2 2 context b|3 - removed c|- 3 added d",
-            id="a change beside a change of line ends",
-        ),
-        pytest.param(
-            b"@@ -1,2 +1,2 @@ # T\r\n a\r\n-b\r\n+c\r\n",
-            "1 1 context a|2 - removed b|- 2 added c",
-            id="carriage returns throughout are not shown",
-        ),
-        pytest.param(
-            "@@ -1 +1 @@\n-\u202eevil\x1b[31m\n+{}\n".format("x" * 100_000).encode(),
-            f"1 - removed ‹U+202E›evil␛[31m|- 1 added {'x' * 4_000} … (96,000 more characters)",
-            id="hidden characters are shown and long lines cut",
-        ),
-        pytest.param(b"@@ -0,0 +1 @@\n+\xff\xfe\n", "- 1 added \ufffd\ufffd", id="bytes that are no UTF-8"),
-    ],
-)
-def test_each_line_has_its_numbers_its_kind_and_its_text(patch: bytes, lines: str):
-    found = read_patch(HEADER + patch).hunks[0].lines
-    assert "|".join(f"{line.old or '-'} {line.new or '-'} {line.kind} {line.text}" for line in found) == lines
+@in_table
+def test_each_line_has_its_numbers_its_kind_and_its_text(case: str, patch: str, lines: list[str]):
+    found = read_patch(HEADER + patch.encode("utf-8", "surrogateescape")).hunks[0].lines
+    assert [f"{line.old or '-'} {line.new or '-'} {line.kind} {line.text}" for line in found] == lines
+
+
+def test_of_a_long_line_the_start_is_shown():
+    (line,) = read_patch(HEADER + b"@@ -0,0 +1 @@\n+" + b"x" * 100_000 + b"\n").hunks[0].lines
+    assert line.text == f"{'x' * 4_000} … (96,000 more characters)"
 
 
 def test_lines_that_differ_only_in_their_end_are_context_and_counted_apart():
