@@ -22,6 +22,7 @@ from sitegen.model.series import Series
 from sitegen.project import Options
 from sitegen.text.plain import day
 from tests import pages_sample as sample
+from tests.rows import in_table
 from tests.sites import run
 
 COMMANDS = [
@@ -102,11 +103,8 @@ def test_names_that_a_terminal_cannot_show_are_spelled_out(repo, tmp_path: Path)
 
 def _series(delta: Change, *, stale: bool = False) -> Series:
     series = sample.series(2)
-    first, second = series.points
-    return replace(
-        series,
-        points=(replace(first, now=first.scorecard), replace(second, now=second.scorecard, change=delta, stale=stale)),
-    )
+    first, second = (replace(point, now=point.scorecard) for point in series.points)
+    return replace(series, points=(first, replace(second, change=delta, stale=stale)))
 
 
 def _values(series: Series, index: int) -> str:
@@ -132,24 +130,11 @@ def test_a_change_of_several_roles_is_followed_by_its_parts():
     ]
 
 
-@pytest.mark.parametrize(
-    ("overlap", "change", "parts", "moved", "origin"),
-    [
-        (Overlap(1), 0.04, DeltaParts(0.04, 0.0, 0.0), "+0.040", ""),
-        (Overlap(1), 0.0, DeltaParts(0.01, -0.01, 0.0), "no", "outputs +0.010, ground truth −0.010"),
-        (Overlap(2, (), ("c",)), 0.04, DeltaParts(0.04, 0.0, 0.0), "+0.040", "over 2 common documents; only after: c"),
-        (
-            Overlap(0, ("a",), ("b",)),
-            None,
-            None,
-            "—",
-            "not comparable: no document in common with iteration-001; only before: a; only after: b",
-        ),
-        (Overlap(1), None, None, "—", "F1 cannot be computed over what both have in common"),
-    ],
-)
+@in_table
 def test_a_change_says_where_it_comes_from_unless_outputs_alone_made_it(overlap, change, parts, moved, origin):
-    lines = history_lines(_series(Change(overlap, (MetricDelta("f1", change, parts),))))
+    common, *alone = overlap
+    delta = MetricDelta("f1", change, DeltaParts(*parts) if parts else None)
+    lines = history_lines(_series(Change(Overlap(common, *map(tuple, alone)), (delta,))))
     assert (lines[2].split()[7], lines[3:]) == (moved, [f"    change: {origin}"] * bool(origin))
 
 
@@ -170,18 +155,12 @@ def test_where_the_clocks_part_the_headline_has_both():
 
 
 def test_a_number_of_things_is_whole():
-    series = sample.series(2)
+    series = sample.series(1)
+    (point,) = series.points
+    card = replace(point.scorecard, metrics=(Metric("f1", 22.0), *point.scorecard.metrics[1:]))
     specs = (replace(series.specs[0], unit="count"), *series.specs[1:])
-    points = [
-        replace(
-            point,
-            scorecard=replace(point.scorecard, metrics=(Metric("f1", 22.0), *point.scorecard.metrics[1:])),
-            now=None,
-            interval=None,
-        )
-        for point in series.points
-    ]
-    assert history_lines(replace(series, specs=specs, points=tuple(points)))[1].split()[1] == "22"
+    counted = replace(series, specs=specs, points=(replace(point, scorecard=card, now=None, interval=None),))
+    assert history_lines(counted)[1].split()[1] == "22"
 
 
 def test_metrics_that_no_iteration_has_are_left_out():
@@ -215,16 +194,8 @@ NOT_PLAIN: tuple[list[str], ...] = (
 PARTS = (
     *(["project"], [""], ["--"], ["-"], ["-o", "site"], ["--out", ""], ["--out", "--strict"], ["--cache", "memo"]),
     *(["--jobs", "2"], ["--jobs", "007"], ["--jobs", " 3"], ["--jobs", "0"], ["--strict"], ["--public"], ["--no-such"]),
-    *(
-        ["--base-url", "https://evals.example.org/"],
-        ["--base-url", "-"],
-        ["--open"],
-        ["--cache"],
-        ["--rev", "v1"],
-        ["--rev", "--strict"],
-        ["--worktree"],
-        ["--force"],
-    ),
+    *(["--base-url", "https://evals.example.org/"], ["--base-url", "-"], ["--open"], ["--cache"], ["--rev", "v1"]),
+    *(["--rev", "--strict"], ["--worktree"], ["--force"]),
 )
 
 

@@ -189,10 +189,8 @@ def test_saving_twice_leaves_one_line_and_what_others_wrote(repo):
     for _ in range(2):
         run("verify-one", "other", "--save", "--repo", repo.path)
     read = json.loads(file.read_bytes())
-    assert (read["by"], [(line["iteration"], line["f1"]) for line in read["iterations"]]) == (
-        "hand",
-        [(1, 0.25), (2, 1.0)],
-    )
+    lines = [(line["iteration"], line["f1"]) for line in read["iterations"]]
+    assert (read["by"], lines) == ("hand", [(1, 0.25), (2, 1.0)])
 
 
 def test_an_iteration_without_an_output_is_not_taken_for_a_free_number(repo):
@@ -294,9 +292,8 @@ def test_history_of_an_older_revision_leaves_the_site_and_the_memo_alone(repo):
 HREF = re.compile(r"""<(?:a|link)\b[^>]*\shref=["']?([^"'\s>]+)""")
 
 
-def preview(root: Path, eval_id: str = "receipts") -> Path:
-    bench = WorktreeProject.open(root)
-    return write_preview(verify(bench, eval_id))
+def preview(root: Path) -> Path:
+    return write_preview(verify(WorktreeProject.open(root), "receipts"))
 
 
 def dead_links(page: Path) -> list[str]:
@@ -314,40 +311,34 @@ def test_every_link_of_a_preview_leads_to_a_file(demo):
     assert all(posixpath.relpath(methods, page.parent) in page.read_text(encoding="utf-8") for page in pages)
 
 
-def test_a_preview_leaves_nothing_that_git_sees(tmp_path):
+@pytest.fixture
+def receipts(tmp_path: Path) -> GitRepo:
+    """A project with a folder for templates of its own."""
     repo = write_receipts(tmp_path / "project")
-    preview(repo.path)
-    assert repo.git("status", "--porcelain") == ""
+    (repo.path / "site_templates/frame").mkdir(parents=True)
+    return repo
 
 
-def test_a_field_without_a_page_is_named_all_the_same(tmp_path):
-    repo = write_receipts(tmp_path / "project")
-    page = preview(repo.path).read_text(encoding="utf-8")
+def test_a_preview_names_a_field_without_a_page_and_leaves_nothing_that_git_sees(receipts):
+    page = preview(receipts.path).read_text(encoding="utf-8")
     assert "<tr><td class=label><span>shop</span><td>1.000" in page
     assert "data-search" not in page
+    assert receipts.git("status", "--porcelain") == ""
 
 
-def test_the_templates_and_the_title_of_the_project_make_the_preview(tmp_path):
-    repo = write_receipts(tmp_path / "project")
-    own = repo.path / "site_templates/frame"
-    own.mkdir(parents=True)
-    (own / "footer.html").write_text('<footer>Ours. <a href="{{ root }}index.html">Home</a></footer>', encoding="utf-8")
-    (repo.path / "site_templates/theme.css").write_text(":root { --own: 1 }", encoding="utf-8")
-    (repo.path / "sitegen.toml").write_text('title = "Till"\n', encoding="utf-8")
-    page = preview(repo.path)
+def test_the_templates_and_the_title_of_the_project_make_the_preview(receipts):
+    footer = receipts.path / "site_templates/frame/footer.html"
+    footer.write_text('<footer>Ours. <a href="{{ root }}index.html">Home</a></footer>')
+    (receipts.path / "site_templates/theme.css").write_text(":root { --own: 1 }")
+    (receipts.path / "sitegen.toml").write_text('title = "Till"\n')
+    page = preview(receipts.path)
     text = page.read_text(encoding="utf-8")
     assert "<footer>Ours. </footer>" in text
     assert "· Till</title>" in text
     assert "--own: 1" in (page.parents[2] / "assets/app.css").read_text(encoding="utf-8")
-
-
-def test_a_wrong_template_of_the_project_is_named(tmp_path):
-    repo = write_receipts(tmp_path / "project")
-    own = repo.path / "site_templates/frame"
-    own.mkdir(parents=True)
-    (own / "footer.html").write_text("{{ nothing.", encoding="utf-8")
+    footer.write_text("{{ nothing.")
     with pytest.raises(ConfigurationError, match="footer"):
-        preview(repo.path)
+        preview(receipts.path)
 
 
 def test_only_links_to_files_that_are_missing_are_taken_out():
@@ -363,15 +354,12 @@ def test_only_links_to_files_that_are_missing_are_taken_out():
     )
 
 
-def test_a_report_of_its_own_has_our_policy_before_all_else_whatever_the_head_of_the_project_holds(tmp_path):
-    repo = write_receipts(tmp_path / "project")
-    own = repo.path / "site_templates/frame"
-    own.mkdir(parents=True)
+def test_a_report_of_its_own_has_our_policy_before_all_else_whatever_the_head_of_the_project_holds(receipts):
     head = '<meta charset="utf-8"><link rel="stylesheet" href="own.css"><script src="own.js"></script><base href="x/">'
-    (own / "head.html").write_text(head, encoding="utf-8")
-    (repo.path / "site_templates/theme.css").write_text("b::after { content: '</style><script>' }", encoding="utf-8")
-    bench = WorktreeProject.open(repo.path)
-    page = report_file(verify(bench, "receipts"), Metadata(), "eval-results.json").decode()
+    (receipts.path / "site_templates/frame/head.html").write_text(head)
+    (receipts.path / "site_templates/theme.css").write_text("b::after { content: '</style><script>' }")
+    verified = verify(WorktreeProject.open(receipts.path), "receipts")
+    page = report_file(verified, Metadata(), "eval-results.json").decode()
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
     assert page.split("<head>\n", 1)[1].startswith(f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n')
     assert ("own.css" in page, "own.js" in page, page.count("</style>")) == (False, False, 1)

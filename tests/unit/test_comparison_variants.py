@@ -4,15 +4,16 @@ import json
 import re
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from sitegen.analysis.change import change as find_change
 from sitegen.analysis.series import series_of
 from sitegen.analysis.variant_tests import CaseFlip, MetricTest, VariantComparison, VariantNumbers, VariantSample
 from sitegen.analysis.variants import ranking, variant_comparison
-from sitegen.model.changes import DeltaParts, Ends, Overlap
+from sitegen.model.changes import Ends, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import DocumentScore, Result
 from sitegen.model.series import EvalInfo
@@ -90,14 +91,8 @@ def test_the_quality_of_two_variants_is_compared_over_the_cases_with_a_grade_in_
 
 
 def test_exchanging_the_variants_exchanges_their_names_and_nothing_else():
-    one, other = (
-        variant_comparison(
-            "faq", (variant("a", "++--+-+-" * 5, "34254321" * 5), variant("b", "++++++-+" * 5, "44354432" * 5))
-        ),
-        variant_comparison(
-            "faq", (variant("b", "++++++-+" * 5, "44354432" * 5), variant("a", "++--+-+-" * 5, "34254321" * 5))
-        ),
-    )
+    sides = variant("a", "++--+-+-" * 5, "34254321" * 5), variant("b", "++++++-+" * 5, "44354432" * 5)
+    one, other = (variant_comparison("faq", order) for order in (sides, sides[::-1]))
     for name in ("winners", "overall_winner", "ranking", "confidence", "recommendation"):
         assert getattr(one, name) == getattr(other, name)
     for test, mirrored in zip(one.pairs[0].tests, other.pairs[0].tests, strict=True):
@@ -159,15 +154,10 @@ def test_of_three_variants_a_pair_is_judged_as_it_is_alone_and_the_winner_beats_
     assert found.confidence == "medium"
 
 
-def of_cases(one: VariantSample, start: int) -> VariantSample:
-    """The same variant, whose cases are numbered from *start* on."""
-    return replace(one, cases={f"case-{number:03}": case for number, case in enumerate(one.cases.values(), start)})
-
-
 def test_variants_without_a_common_case_have_no_test_no_winner_no_rank_and_no_recommendation():
-    found = variant_comparison(
-        "faq", (variant("old", "+" * 40, "5" * 40), of_cases(variant("new", "-" * 40, "1" * 40), 41))
-    )
+    new = variant("new", "-" * 40, "1" * 40)
+    others = replace(new, cases={f"another {name}": case for name, case in new.cases.items()})
+    found = variant_comparison("faq", (variant("old", "+" * 40, "5" * 40), others))
     (pair,) = found.pairs
     assert (pair.common, pair.winner, found.overall_winner) == (0, None, None)
     assert found.winners == {"accuracy": None, "quality": None}
@@ -238,18 +228,12 @@ def change(truth: object, before: object, after: object, truth_after: object = N
 def test_judgements_are_paired_by_document_and_path():
     found = change({"a": "x", "b": "x", "c": "x", "d": "x"}, {"a": "x", "c": "y"}, {"b": "x", "c": "z", "d": None})
     moved = partial(Flip, document="", since="iteration-002, no edit before it")
+    wrong = partial(Flip, document="", change="still_wrong")
     assert found.flips == (
         moved(path="a", change="broken", before="correct", after="omission", values=("x", "x", "")),
         moved(path="b", change="fixed", before="omission", after="correct", values=("x", "", "x")),
-        Flip(
-            document="",
-            path="c",
-            change="still_wrong",
-            before="wrong_value",
-            after="wrong_value",
-            values=("x", "y", "z"),
-        ),
-        Flip(document="", path="d", change="still_wrong", before="omission", after="omission", values=("x", "", "")),
+        wrong(path="c", before="wrong_value", after="wrong_value", values=("x", "y", "z")),
+        wrong(path="d", before="omission", after="omission", values=("x", "", "")),
     )
     assert (found.fixed, found.broken, found.still_wrong, found.still_right, found.unpaired) == (1, 1, 2, 0, 0)
     assert (found.before, found.after) == ("iteration-001", "iteration-002")
@@ -368,23 +352,15 @@ def test_responses_are_compared_over_the_cases_that_both_sides_judge(repo: GitRe
     repo.checkout()
     options = Options(repo=repo.path, cache=tmp_path / "memo")
     _, second, third = read_series(options, "faq").points
-    assert second.change is not None
-    assert third.change is not None
     more, fewer = tuple(f"c{index}" for index in range(4, 8)), ("c0", "c1")
-    assert second.change.overlap == Overlap(common=4, only_after=more)
-    headline = second.change.headline
-    nothing = DeltaParts(outputs=0.0, ground_truth=0.0, rules=0.0)
-    assert (headline.name, headline.change, headline.parts) == ("accuracy", 0.0, nothing)
-    assert second.change.verdict is not None
-    assert (second.change.verdict.decision, second.change.verdict.change) == ("same", 0.0)
-    assert second.change.flips.appeared == (("(no category)", 4),)
-    assert third.change.overlap == Overlap(common=6, only_before=fewer)
-    assert third.change.headline.change == pytest.approx(5 / 6)
-    parts = third.change.headline.parts
-    assert parts
-    assert (parts.outputs, parts.ground_truth, parts.rules) == pytest.approx((5 / 6, 0.0, 0.0))
-    assert third.change.verdict is not None
-    assert third.change.verdict.change == pytest.approx(5 / 6)
+    changes: list[Any] = [second.change, third.change]
+    overlaps = Overlap(common=4, only_after=more), Overlap(common=6, only_before=fewer)
+    for one, overlap, moved in zip(changes, overlaps, (0.0, 5 / 6), strict=True):
+        assert (one.overlap, one.headline.name) == (overlap, "accuracy")
+        assert astuple(one.headline.parts) == pytest.approx((moved, 0.0, 0.0), abs=0)
+        assert [one.headline.change, one.verdict.change] == pytest.approx([moved] * 2, abs=0)
+    assert changes[0].verdict.decision == "same"
+    assert changes[0].flips.appeared == (("(no category)", 4),)
     (told,) = compare_iterations(options, "faq", ["1", "2"])[0].changes
     assert told.warnings[0].endswith(
         "over the 4 cases in both; the values beside them also count other cases: 4 after."

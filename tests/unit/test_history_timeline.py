@@ -4,6 +4,8 @@ import gc
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.history.eval_state import EvalState
 from sitegen.history.layout import Layout
@@ -117,24 +119,24 @@ def test_a_head_that_became_a_side_branch_is_read_from_the_root(repo: GitRepo) -
     assert [(each.iteration, each.commit.sha) for each in snapshots] == [(1, base), (3, feature), (2, merge)]
 
 
-def test_a_folder_that_is_renamed_is_read_from_the_root(repo: GitRepo) -> None:
-    moved = {TRUTH: None, output(1): None, "evals/store/ground_truth.csv": "t", output(1, "store"): "1"}
-    shas = repo.commits([{TRUTH: "t", output(1): "1"}, moved])
+RENAMED = {TRUTH: None, output(1): None, "evals/store/ground_truth.csv": "t", output(1, "store"): "1"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "snapshots"),
+    [
+        ({TRUTH: "t", output(1): "1"}, RENAMED, [(("store", "0001"),), ()]),
+        ({TRUTH: "t", "evals/shop/extracted.json": "1"}, {output(1): "1"}, [(), (("shop", "0001"),)]),
+    ],
+    ids=["renamed", "turned to iterations"],
+)
+def test_an_eval_whose_past_is_another_one_now_is_read_from_the_root(repo, first, second, snapshots) -> None:
+    shas = repo.commits([first, second])
     past = Past()
     go(repo, past, shas[0])
     advanced = go(repo, past, shas[1])
-    assert advanced.is_complete
-    assert [each.id for each in advanced.evals] == ["store"]
-    assert [record.snapshots for record in advanced.records] == [(("store", "0001"),), ()]
-
-
-def test_an_eval_that_turns_to_iterations_is_read_from_the_root(repo: GitRepo) -> None:
-    shas = repo.commits([{TRUTH: "t", "evals/shop/extracted.json": "1"}, {output(1): "1"}])
-    past = Past()
-    go(repo, past, shas[0])
-    advanced = go(repo, past, shas[1])
-    assert advanced.is_complete
-    assert [record.snapshots for record in advanced.records] == [(), (("shop", "0001"),)]
+    assert (advanced.is_complete, len(advanced.evals)) == (True, 1)
+    assert [record.snapshots for record in advanced.records] == snapshots
 
 
 def test_going_back_to_an_older_commit_is_read_from_the_root(repo: GitRepo) -> None:

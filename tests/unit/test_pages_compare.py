@@ -22,6 +22,7 @@ from sitegen.pages.edit import draw_few
 from sitegen.scoring.kinds import scorer
 from sitegen.text.values import written
 from tests import pages_sample as sample
+from tests.rows import in_table
 from tests.scored import scored
 from tests.sites import renderer_of
 from tests.sites import written as html_with
@@ -259,7 +260,7 @@ def test_a_page_says_that_an_eval_has_too_many_values_for_it():
 
 
 VERDICT = ChangeVerdict(
-    decision="likely worse",
+    decision="cannot tell",
     why="flips may be chance",
     change=-0.02,
     interval=Ends(low=-0.1, high=0.06),
@@ -273,32 +274,9 @@ VERDICT = ChangeVerdict(
 )
 
 
-FROM_TO = "From iteration-001 to iteration-002: "
-
-
-@pytest.mark.parametrize(
-    ("verdict", "words"),
-    [
-        (
-            replace(VERDICT, decision="cannot tell"),
-            f"{FROM_TO}F1 \u22120.020, cannot tell: 1 value fixed, 4 broken, p 0.400. For other fields of these "
-            "documents it could be zero: between \u22120.100 and +0.060 (how?). Too few values: only "
-            "changes above about 0.110 can be told from chance.\u22120.100no change+0.100",
-        ),
-        (
-            replace(VERDICT, decision="cannot tell", interval=None, detectable=None),
-            f"{FROM_TO}F1 \u22120.020, cannot tell: 1 value fixed, 4 broken, p 0.400. Nothing is known beyond these "
-            "values (how?).",
-        ),
-        (
-            replace(VERDICT, decision="cannot tell", why="another judge", change=None, interval=None, detectable=None),
-            f"{FROM_TO}cannot tell: another judge graded it, and two do not grade alike (how?).",
-        ),
-        (None, "Both are the same output: only ground truth and rules can make a difference."),
-    ],
-)
-def test_the_answer_is_the_word_for_the_change_with_its_reason_and_its_interval(verdict, words):
-    said, states_flips = compare.answer(series(), (0, 1), verdict)
+@in_table
+def test_the_answer_is_the_word_for_the_change_with_its_reason_and_its_interval(changed, words):
+    said, states_flips = compare.answer(series(), (0, 1), None if changed is None else replace(VERDICT, **changed))
     assert (said.striptags(), states_flips) == (words, "1 value fixed" in words)
 
 
