@@ -192,7 +192,7 @@ The price of "Aurora" was read from the wrong corner. <b>Not bold.</b>
 """
 
 
-def _touched(path: str, role: str, eval_id: str = "", iteration: str = "", old: bool = False) -> Touched:
+def touched(path: str, role: str, eval_id: str = "", iteration: str = "", old: bool = False) -> Touched:
     return Touched(
         change=ChangedPath(path, oid(path + "0") if old else None, oid(path)),
         role=role,  # type: ignore[arg-type]
@@ -203,16 +203,16 @@ def _touched(path: str, role: str, eval_id: str = "", iteration: str = "", old: 
 
 TOUCHED = (
     Touched(ChangedPath(PATH, oid(V1), oid(V2)), "instruction"),
-    _touched("evals/manifest.yaml", "rules", old=True),
-    _touched("evals/herbs/ground_truth.csv", "ground_truth", "herbs", old=True),
+    touched("evals/manifest.yaml", "rules", old=True),
+    touched("evals/herbs/ground_truth.csv", "ground_truth", "herbs", old=True),
     *(
-        _touched(
+        touched(
             f"evals/vegetables/results/iteration-{n:03}/extracted.json", "output", "vegetables", f"iteration-{n:03}"
         )
         for n in range(1, 41)
     ),
-    _touched("evals/herbs/extracted.json", "output", "herbs", old=True),
-    _touched("schemas/field_mapping.yaml", "rules", old=True),
+    touched("evals/herbs/extracted.json", "output", "herbs", old=True),
+    touched("schemas/field_mapping.yaml", "rules", old=True),
 )
 MOVES = (
     EvalMove(

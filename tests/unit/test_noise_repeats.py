@@ -121,13 +121,9 @@ def test_a_series_without_repeats_has_no_noise():
     assert noise_of([Repeats(cells(), (0,), outputs(0.5))]) is None
 
 
-def cell(path: str, *states: State, attribute: str = "") -> Cell:
-    return Cell(
-        document="",
-        path=path,
-        attribute=attribute or path,
-        extra=False,
-        periods=tuple(Period(start=at, state=state, expected="", actual="") for at, state in enumerate(states)),
+def cell(path: str, *states: State) -> Cell:
+    return sample.cell(
+        "", path, *(Period(start=at, state=state, expected="", actual="") for at, state in enumerate(states))
     )
 
 
@@ -140,20 +136,13 @@ def cells(*every: Cell) -> CellMap:
 
 
 def test_the_noise_is_the_share_of_pairs_that_differ_and_the_scatter_of_the_headline():
-    found = noise_of(
-        [
-            Repeats(
-                cells(
-                    cell("name", "correct", "correct", "correct"),
-                    cell("walls[0].area", "correct", "wrong_value", "omission", attribute="walls[].area"),
-                    cell("walls[1].area", "omission", "omission", "correct", attribute="walls[].area"),
-                ),
-                (0, 1, 2),
-                outputs(0.5, 0.25, 0.75),
-            ),
-            Repeats(cells(cell("name", "correct", "wrong_value")), (0, 1), outputs(0.5, None)),
-        ]
+    three = cells(
+        cell("name", "correct", "correct", "correct"),
+        cell("walls[0].area", "correct", "wrong_value", "omission"),
+        cell("walls[1].area", "omission", "omission", "correct"),
     )
+    two = cells(cell("name", "correct", "wrong_value"))
+    found = noise_of([Repeats(three, (0, 1, 2), outputs(0.5, 0.25, 0.75)), Repeats(two, (0, 1), outputs(0.5, None))])
     assert found == Noise(
         groups=2,
         outputs=5,
@@ -192,15 +181,10 @@ def test_a_value_that_nobody_expected_is_right_where_it_is_absent():
 
 def test_only_points_that_judged_a_cell_count_however_long_it_stays_the_same():
     """The name appears at the second group, changes within the third, and is absent from the fourth."""
-    name = (
-        Period(start=2, state="correct", expected="", actual=""),
-        Period(start=5, state="omission", expected="", actual=""),
-        Period(start=7, state="absent", expected="", actual=""),
-    )
-    both = cells(
-        Cell(document="", path="name", attribute="name", extra=False, periods=name),
-        sample.cell("", "area", Period(start=4, state="correct", expected="", actual="")),
-    )
+    states: dict[int, State] = {2: "correct", 5: "omission", 7: "absent"}
+    name = (Period(start=start, state=state, expected="", actual="") for start, state in states.items())
+    area = Period(start=4, state="correct", expected="", actual="")
+    both = cells(sample.cell("", "name", *name), sample.cell("", "area", area))
     groups = [Repeats(both, indices, outputs(*[0.5] * len(indices))) for indices in ((0, 1), (2, 3), (4, 5, 6), (7, 8))]
     found = noise_of(groups)
     assert found is not None

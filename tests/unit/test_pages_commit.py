@@ -66,12 +66,8 @@ def test_other_files_are_named_as_far_as_the_record_holds_them_and_the_rest_is_c
 
 def test_an_iteration_is_counted_once_however_many_files_it_has():
     def touched(iteration: str, name: str, old: str | None, new: str | None, role: str = "output") -> Touched:
-        return Touched(
-            change=ChangedPath(f"evals/a/results/{iteration}/{name}", old, new),
-            role=role,  # type: ignore[arg-type]
-            eval_id="a",
-            iteration=iteration,
-        )
+        change = ChangedPath(f"evals/a/results/{iteration}/{name}", old, new)
+        return replace(sample.touched("", role, "a", iteration), change=change)
 
     found = outputs(
         (
@@ -148,15 +144,8 @@ def test_a_long_message_is_cut():
 
 
 def test_an_eval_without_a_page_is_named_and_not_linked():
-    changed = (
-        Touched(
-            change=ChangedPath("evals/gone/results/iteration-001/extracted.json", None, "1"),
-            role="output",
-            eval_id="gone",
-            iteration="x",
-        ),
-    )
-    html = html_of(sample.edit_view(changed=changed, names={}))
+    changed = sample.touched("evals/gone/results/iteration-001/extracted.json", "output", "gone", "x")
+    html = html_of(sample.edit_view(changed=(changed,), names={}))
     assert "<span>gone</span>" in html
     assert "evals/gone/" not in html
 

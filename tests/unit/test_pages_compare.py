@@ -59,12 +59,10 @@ def series(*cells: Cell, number: int = 3, headlines: tuple[float | None, ...] = 
 def answered(*signs: str) -> tuple[Cell, ...]:
     """Answers of variants to the test cases c0, c1 and so on, of one category: a row of signs for each answer."""
     return tuple(
-        Cell(
-            document=f"c{case} · {number}",
-            path="letters",
-            attribute="letters",
-            extra=False,
-            periods=tuple(
+        sample.cell(
+            f"c{case} · {number}",
+            "letters",
+            *(
                 Period(start=index, state="correct" if sign == "+" else "wrong_value", expected="1", actual=sign)
                 for index, sign in enumerate(f"{row[0]}{row}")
             ),
@@ -126,12 +124,8 @@ def long_cells(number: int, length: int) -> tuple[Cell, ...]:
     ]
     same = Period(start=0, state="correct", expected='"1"', actual='"1"')
     gone = Period(start=30, state="absent", expected="", actual="")
-    cells = (
-        Cell(document="a", path="x", attribute="x", extra=False, periods=tuple(every)),
-        Cell(document="a", path="y", attribute="y", extra=False, periods=(same, omitted(21))),
-        Cell(document="b", path="x", attribute="x", extra=False, periods=(omitted(3), gone)),
-        RIGHT,
-    )
+    changing, turned = sample.cell("a", "x", *every), sample.cell("a", "y", same, omitted(21))
+    cells = (changing, turned, sample.cell("b", "x", omitted(3), gone), RIGHT)
     return tuple(cell._replace(periods=tuple(run for run in cell.periods if run.start < number)) for cell in cells)
 
 
@@ -139,13 +133,9 @@ def omitted(start: int) -> Period:
     return Period(start=start, state="omission", expected="1", actual="")
 
 
-VAST = Cell(
-    document="a",
-    path="z" * (compare_cells.MOST // 8),
-    attribute="z",
-    extra=False,
-    periods=(Period(start=0, state="wrong_value", expected="1", actual="2"),),
-)
+VAST = sample.cell(
+    "a", "z" * (compare_cells.MOST // 8), Period(start=0, state="wrong_value", expected="1", actual="2")
+)._replace(attribute="z")
 """A cell that fits into no block."""
 
 

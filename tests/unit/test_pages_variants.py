@@ -61,15 +61,8 @@ def result(*variants: tuple[str, str], quality: float | None = None) -> Scorecar
         for name, signs in variants
     }
     pooled = counts("".join(signs for _, signs in variants))
-    return Scorecard(
-        status="scored",
-        counts=pooled,
-        metrics=(Metric("accuracy", pooled.tp / len(documents)),),
-        documents=documents,
-        fields=(),
-        variants=scores,
-        kind="responses",
-    )
+    accuracy = Metric("accuracy", pooled.tp / len(documents))
+    return sample.card(counts=pooled, metrics=(accuracy,), documents=documents, variants=scores, kind="responses")
 
 
 def page_of(found: Scorecard, **info: object) -> VariantsView:
@@ -78,8 +71,8 @@ def page_of(found: Scorecard, **info: object) -> VariantsView:
     points = (of_two.points[0], replace(of_two.points[1], scorecard=found))
     page = variants_page(replace(of_two, info=about, points=points, specs=(ACCURACY, QUALITY)), Result(found, ()))
     assert (page.path, page.template) == ("evals/faq/variants.html", "pages/variants.html")
-    assert isinstance(page.view, VariantsView)
-    return page.view
+    view: VariantsView = sample.view_of(page)
+    return view
 
 
 def test_metrics_stand_by_variant_and_those_that_nobody_has_are_left_out():
@@ -136,9 +129,8 @@ def trend_of(*found: Scorecard) -> TrendView:
     base = sample.series(len(found))
     points = tuple(replace(point, scorecard=one) for point, one in zip(base.points, found, strict=True))
     info = EvalInfo("faq", "Questions", kind="responses")
-    page = sample.trend(replace(base, info=info, specs=(ACCURACY, QUALITY), points=points))
-    assert isinstance(page.view, TrendView)
-    return page.view
+    view: TrendView = sample.view_of(sample.trend(replace(base, info=info, specs=(ACCURACY, QUALITY), points=points)))
+    return view
 
 
 def test_the_trend_has_a_line_for_each_variant_those_of_the_newest_point_first():
@@ -189,14 +181,7 @@ def _card(axis: str = "variant", **values: float | None) -> Scorecard:
         DocumentScore(name, "scored", Counts(tp=1), metrics=(Metric("accuracy", value),), axes={axis: name})
         for name, value in values.items()
     )
-    return Scorecard(
-        status="scored",
-        counts=Counts(),
-        metrics=(Metric("accuracy", 0.852),),
-        documents=documents,
-        fields=(),
-        kind="responses",
-    )
+    return sample.card(counts=Counts(), metrics=(Metric("accuracy", 0.852),), documents=documents, kind="responses")
 
 
 def test_the_worst_and_the_best_variant_are_named_for_their_average() -> None:
