@@ -21,7 +21,7 @@ from sitegen.analysis.flips import flips
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.standing import standings
-from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
+from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Ends, MetricDelta, Overlap
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.outcomes import (
@@ -615,6 +615,13 @@ def compared(before: Point, after: Point, flips: Flips = NO_FLIPS) -> Point:
 def with_flips(point: Point, flips: Flips) -> Point:
     """The point, with these cells that flipped since the one before it."""
     return replace(point, change=replace(point.change or Change(Overlap(1), ()), flips=flips))
+
+
+def verdict(**more: Any) -> ChangeVerdict:
+    """A change for the worse, beyond chance. ``more``: what is otherwise."""
+    counts = {"fixed": 2, "broken": 9, "counted": (2, 9), "p_value": 0.04, "detectable": 0.05}
+    own = {"decision": "worse", "why": "beyond chance", "change": -0.02, "unit": "documents", "n": 9, **counts}
+    return ChangeVerdict(**{**own, "interval": Ends(-0.04, -0.01), **more})
 
 
 def since(index: int, wrong: frozenset[tuple[str, str]]) -> dict[CellKey, int]:

@@ -14,7 +14,6 @@ from sitegen.scoring.code_judge import LISTED_HITS, CodeJudgement, Subject, opin
 from sitegen.scoring.kinds import File, ScoringInputs, scorer
 
 EXPECTED = {"no": "A-1", "supplier": {"name": "Oak"}, "total": 10.5, "note": None}
-ITEMS = {"order": {"lines": [{"description": "bolt", "n": 2}, {"description": "nut", "n": 3}]}, "total": 5}
 
 
 def judge(

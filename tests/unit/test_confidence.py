@@ -69,21 +69,7 @@ def test_a_table_states_the_confidence_of_answers_in_a_column(case, table, setti
     assert found == [None if each is None else pytest.approx(each, abs=1e-5) for each in expected]
 
 
-PROMPTFOO = {
-    "success": True,
-    "score": 1,
-    "response": {"metadata": {"confidence": "0.7"}},
-    "gradingResult": {"componentResults": [{"pass": True, "score": 1, "assertion": {"type": "equals"}}]},
-}
 INSPECT = {"id": "a", "scores": {"match": {"value": "C", "metadata": {"logprob": 0}}, "asked": {"value": "C"}}}
-HOSTED = {
-    "object": "eval.run.output_item",
-    "datasource_item": {"confidence": 0.6},
-    "sample": {},
-    "status": "pass",
-    "results": [{"name": "a", "passed": True, "score": 1}],
-}
-LINE = {"test_id": "a", "score": 1, "metadata": {"confidence": 80}}
 
 
 @in_table

@@ -402,12 +402,6 @@ def test_an_eval_of_a_package_has_the_instructions_of_the_package(repo):
     }
 
 
-def _rows(ending: str, *rows: dict[str, object]) -> str:
-    if ending == "csv":
-        return "\n".join([",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]) + "\n"
-    return "".join(f"{json.dumps(row)}\n" for row in rows)
-
-
 @pytest.mark.parametrize(("_case", "stated", "newest"), SCORES, ids=[case for case, *_ in SCORES])
 def test_what_a_file_states_of_its_cases_is_the_score(_case, stated, newest, repo, tmp_path):
     repo.commit({"evals/results.json": stated, "CLAUDE.md": "Read."})

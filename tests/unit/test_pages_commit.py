@@ -4,7 +4,7 @@ import re
 
 from msgspec.structs import replace
 
-from sitegen.model.changes import Change, ChangeVerdict, Ends, MetricDelta, Overlap
+from sitegen.model.changes import Change, MetricDelta, Overlap
 from sitegen.model.commits import WORKTREE, ChangedPath
 from sitegen.model.outcomes import Flips
 from sitegen.model.series import HEADLINES
@@ -29,18 +29,7 @@ from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of, written
 from tests.unit.test_for_machines import commit
 
-VERDICT = ChangeVerdict(
-    decision="worse",
-    why="beyond chance",
-    change=-0.02,
-    interval=Ends(-0.03, -0.01),
-    unit="documents",
-    n=3,
-    fixed=1,
-    broken=9,
-    p_value=0.02,
-    counted=(1, 9),
-)
+VERDICT = points.verdict(n=3, fixed=1, counted=(1, 9))
 CHANGED = Change(
     overlap=Overlap(3, ("x",)),
     metrics=(MetricDelta("f1", -0.02, None), MetricDelta("precision", None, None), MetricDelta("recall", 0.01, None)),

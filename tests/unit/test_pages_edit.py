@@ -18,6 +18,7 @@ from sitegen.pages.instruction import apart_since, thickens
 from sitegen.pages.labels import verdict_word
 from sitegen.text.patch import read_patch
 from sitegen.text.sections import TextStats
+from tests import pages_sample as points
 from tests import pages_sample_diffs as sample
 from tests.rows import in_table
 from tests.sites import renderer_of, written
@@ -61,18 +62,8 @@ def view_of(patch: bytes, status: EditStatus = "modified", sides: str = "ab", pa
 
 
 def verdict(decision: Decision, why: Why, change: float = -0.1, detectable: float | None = None) -> ChangeVerdict:
-    return ChangeVerdict(
-        decision=decision,
-        why=why,
-        change=change,
-        interval=Ends(-0.2, -0.05),
-        unit="fields",
-        n=9,
-        broken=6,
-        p_value=0.03,
-        counted=(0, 6),
-        detectable=detectable,
-    )
+    counts = {"fixed": 0, "broken": 6, "counted": (0, 6), "p_value": 0.03, "unit": "fields", "detectable": detectable}
+    return points.verdict(decision=decision, why=why, change=change, interval=Ends(-0.2, -0.05), **counts)
 
 
 @pytest.mark.parametrize(

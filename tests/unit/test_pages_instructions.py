@@ -160,13 +160,6 @@ def html_of(records: Sequence[Record], text: bytes | None = None, file: Instruct
     return written(renderer_of(sample.SITE), page_of(file, records, text))
 
 
-def outcome(*effects: Effect) -> str:
-    """The cell of an edit that says how the evals changed with it."""
-    edit = replace(sample.FILE, edits=sample.FILE.edits[:1])
-    html = html_of([record(PatchCounts(), effects)], file=edit)
-    return html.partition('<td class=c-effects data-h="Evals">')[2].partition("<td")[0]
-
-
 def test_many_sizes_are_thinned_out_between_first_and_last():
     sizes = thinned(range(1_000))
     assert (len(sizes), sizes[0], sizes[-1]) == (SPARK_POINTS, 0, 999)

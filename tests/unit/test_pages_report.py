@@ -51,7 +51,6 @@ def _page(
 ONE = sample.judgement("shipper.name", "omission", expected="Havn")
 TWO = sample.judgement("cargo[0].amount", "wrong_value", expected=Decimal("10.50"), actual=Decimal("10.05"))
 FINE = Judgement(document="", path="remarks", attribute="remarks", outcome="correct", expected="none", actual="none")
-BLANK = sample.judgement("incoterm", "true_negative")
 
 
 def test_a_discrepancy_is_new_if_its_place_was_not_wrong_in_the_previous_point():

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.noise.repeats import Repeat, Repeats, noise_of
-from sitegen.model.changes import Change, ChangeVerdict, Ends, FlipRate, MetricDelta, Overlap
+from sitegen.model.changes import Change, Ends, FlipRate, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import CellFlip, CellMap, Flips, Period, State
 from sitegen.model.series import Point
@@ -124,19 +124,7 @@ def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
     assert "Pairs of runs Share x 2 3 67 %" in shown
 
 
-MOVED = ChangeVerdict(
-    decision="cannot tell",
-    why="flips may be chance",
-    change=-0.02,
-    interval=Ends(-0.04, 0.01),
-    fixed=2,
-    broken=9,
-    p_value=0.04,
-    detectable=0.05,
-    counted=(2, 9),
-    unit="documents",
-    n=9,
-)
+MOVED = sample.verdict(decision="cannot tell", why="flips may be chance", interval=Ends(-0.04, 0.01))
 
 
 @in_table

@@ -29,7 +29,6 @@ from tests.sites import build_site, renderer_of
 from tests.unit.test_news import COUNTS
 from tests.unit.test_standing import verdict
 
-F1, PRECISION, RECALL = sample.SPECS[:3]
 CASES = 100
 """Expected values of every point."""
 ERRORS = MetricSpec("errors_per_page", "Errors per page", "", high=20.0, higher_is_better=False)

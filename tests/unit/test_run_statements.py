@@ -17,9 +17,6 @@ from tests.gitrepo import GitRepo
 from tests.sites import failing
 
 FIXTURES = Path(__file__).parents[1] / "importers/fixtures"
-FIRST = b"# Reader v1.2\nRead the plan.\n"
-
-
 NOON = "2026-02-07T12:00:00Z"
 
 

@@ -11,7 +11,6 @@ from sitegen.data_files.project_files import LARGEST_ARGUMENT
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Highlight, Mark, MarkedText, NotePanel, Result, SpansPanel
 from sitegen.pages.report.spans import DEPTH, LONGEST_TEXT, TEXTS, shown_texts
-from sitegen.scoring.documents import HighlightNumbers
 from sitegen.scoring.documents import results_document as written
 from sitegen.scoring.highlights import MAX_MARKS, MAX_SEARCHED, marked_text, place_of_text
 from sitegen.scoring.kinds import File, ScoringInputs, scorer
@@ -183,11 +182,6 @@ def test_what_a_page_leaves_out_is_in_the_data_file(text):
     series = sample.series(1)
     pages = [sample.report(series, series.points[0], None, result).page for result in (whole, cut)]
     assert [sample.view_of(page).leaves_anything_out for page in pages] == [False, True]
-
-
-def numbers(*values: float | None) -> HighlightNumbers:
-    names = ("expected", "found", "correct", "accuracy", "precision", "f1")
-    return HighlightNumbers(**dict(zip(names, values, strict=True)))  # type: ignore[arg-type]
 
 
 def test_a_document_without_gold_has_no_numbers():

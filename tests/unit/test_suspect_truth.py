@@ -321,12 +321,6 @@ def test_what_people_say_of_an_answer_settles_the_label_that_it_contradicts(repo
     assert differs_from_cold(out, repo.path) == []
 
 
-SECTIONS = {
-    "csv_to_json": {"Title": "title"},
-    "array_mappings": {"walls": {"csv_section": "Walls:", "fields": {"Name": "name", "Area": "area"}}},
-}
-
-
 @in_table
 def test_a_finding_on_an_expected_value_has_its_line(truth: str, output: object, settings: object, line: int) -> None:
     result = scored("fields", {"extracted.json": output}, {"truth.csv": truth}, settings)
