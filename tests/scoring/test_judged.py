@@ -1,8 +1,6 @@
 """Kind ``judged``: the tables of ``judged.md``, and what a report gets to show."""
 
 import json
-import re
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -23,7 +21,7 @@ from sitegen.scoring.redaction import redaction
 from sitegen.scoring.results_file import Metadata
 from sitegen.stats.counts import total
 from tests.scored import scored
-from tests.scoring.test_tables import NOTHING, tables
+from tests.scoring.test_tables import NOTHING, titled_rows
 
 JUDGE = "Correct the judge's results."
 
@@ -37,13 +35,7 @@ def lines(*cases: dict[str, Any]) -> bytes:
     return "\n".join(map(json.dumps, cases)).encode()
 
 
-def rows() -> list[tuple[str, dict[str, str]]]:
-    text = (Path(__file__).parent / "judged.md").read_text("utf-8")
-    sections = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
-    return [(section.split("\n", 1)[0], row) for section in sections for table in tables(section) for row in table]
-
-
-@pytest.mark.parametrize("row", [pytest.param(row, id=f"{title}: {row['case']}") for title, row in rows()])
+@pytest.mark.parametrize("row", titled_rows("judged.md"))
 def test_the_result_is_what_the_table_says(row):
     result = score("\n".join(row["lines"].split("¶")).encode())
     card = result.scorecard

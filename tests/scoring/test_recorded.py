@@ -1,8 +1,6 @@
 """Kind ``recorded``: the tables of ``recorded.md``, and files that hold no numbers."""
 
 import json
-import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,7 +10,7 @@ from sitegen.importers.recorded_layouts import RecordedNumber
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import File, ScoringInputs, scorer, specs_of
 from sitegen.scoring.redaction import Redaction
-from tests.scoring.test_tables import NOTHING, tables
+from tests.scoring.test_tables import NOTHING, titled_rows
 
 
 def score(content: bytes | None, settings: str = "{}", name: str = "metrics.json") -> Result:
@@ -20,13 +18,7 @@ def score(content: bytes | None, settings: str = "{}", name: str = "metrics.json
     return scorer("recorded").score(ScoringInputs(outputs=(output,), settings=settings))
 
 
-def rows() -> list[tuple[str, dict[str, str]]]:
-    text = (Path(__file__).parent / "recorded.md").read_text("utf-8")
-    sections = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
-    return [(section.split("\n", 1)[0], row) for section in sections for table in tables(section) for row in table]
-
-
-@pytest.mark.parametrize("row", [pytest.param(row, id=f"{title}: {row['case']}") for title, row in rows()])
+@pytest.mark.parametrize("row", titled_rows("recorded.md"))
 def test_the_numbers_are_what_the_table_says(row):
     card = score(row["file"].encode(), row["settings"]).scorecard
     better = {True: "higher", False: "lower"}

@@ -1,8 +1,6 @@
 """Runs the tables of ``responses.md``."""
 
 import json
-import re
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +8,7 @@ from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import File, ScoringInputs, scorer, verdict
 from sitegen.text.similarity import rouge
-from tests.scoring.test_tables import NOTHING, tables
+from tests.scoring.test_tables import NOTHING, titled_rows
 
 CASES = [
     {"id": "a", "input": "?", "expected": "Paris", "category": "capitals"},
@@ -23,14 +21,7 @@ UNMENTIONED = ("Consistency is undefined", "Test cases with")
 
 def rows(column: str) -> list[object]:
     """The rows of the tables that have a column."""
-    text = (Path(__file__).parent / "responses.md").read_text("utf-8")
-    sections = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
-    found = [(section.split("\n", 1)[0], row) for section in sections for table in tables(section) for row in table]
-    return [
-        pytest.param(row, id=f"{title}: {row.get('case', row.get('expected'))}")
-        for title, row in found
-        if column in row
-    ]
+    return [row for row in titled_rows("responses.md") if column in row.values[0]]
 
 
 def score(row: dict[str, str]) -> Result:

@@ -49,6 +49,18 @@ def tables(text: str) -> list[list[dict[str, str]]]:
     return found
 
 
+def titled_rows(name: str) -> list[Any]:
+    """The rows of the document of this name beside this module, each called as its section and its case."""
+    text = Path(__file__).with_name(name).read_text("utf-8")
+    sections = [section.partition("\n") for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]]
+    return [
+        pytest.param(row, id=f"{title}: {row.get('case', row.get('expected'))}")
+        for title, _, section in sections
+        for table in tables(section)
+        for row in table
+    ]
+
+
 def uncoded(cell: str) -> str:
     return cell[1:-1] if len(cell) > 1 and cell[0] == cell[-1] == "`" and "`" not in cell[1:-1] else cell
 

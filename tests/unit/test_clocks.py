@@ -120,6 +120,12 @@ def renamed(rows: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {id: {"shop": one["name"], "total": one["total"]} for id, one in rows.items()}
 
 
+def files_of(*sides: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """The file of each document, of the ground truth and of the output."""
+    named = zip(("golden", "outputs"), sides, strict=True)
+    return {f"evals/bill/{side}/{id}.json": json.dumps(one) for side, rows in named for id, one in rows.items()}
+
+
 TYPED, LOST = bills(8, name="Typo"), bills(8, total=999)
 ROUNDED = {id: {**one, "total": one["total"] * 1.03} for id, one in BILLS.items()}
 
@@ -156,11 +162,7 @@ def test_an_output_that_comes_with_a_correction_is_compared_by_the_corrected_tru
 ):
     repo, options = GitRepo(tmp_path / "project"), Options(repo=tmp_path / "project", cache=tmp_path / "memo")
     for truth, made, percent in zip(truths, outputs, percents, strict=True):
-        sides = {"golden": truth, "outputs": made}
-        files = {
-            f"evals/bill/{side}/{id}.json": json.dumps(one) for side, rows in sides.items() for id, one in rows.items()
-        }
-        repo.commit({"evals/manifest.yaml": MANIFEST % percent, **files})
+        repo.commit({"evals/manifest.yaml": MANIFEST % percent, **files_of(truth, made)})
     (changed,) = compare_revisions(options, ("HEAD~1", "HEAD"))[0].changes
     assert changed.verdict
     assert (changed.verdict.decision, changed.fixed, changed.broken) == verdict
@@ -202,10 +204,7 @@ OTHERS = {f"c{id}": one for id, one in BILLS.items()}
 def test_today_blames_no_correction_and_calls_nothing_the_best_of_one(tmp_path, commits, worse, better):
     repo, before = GitRepo(tmp_path / "project"), dict[str, str]()
     for truth, made in commits:
-        sides = {"golden": truth, "outputs": made}
-        files = {
-            f"evals/bill/{at}/{id}.json": json.dumps(one) for at, rows in sides.items() for id, one in rows.items()
-        }
+        files = files_of(truth, made)
         repo.commit({"evals/manifest.yaml": MANIFEST % 1, **dict.fromkeys(before), **files})
         before = files
     build_site(repo.path, tmp_path / "out")
@@ -231,44 +230,29 @@ def test_an_output_older_than_its_instructions_is_stale_until_it_is_made_again(r
     assert stale == [[False, False, last] for last in (False, True, True, False, True)] + [[False] * 4]
 
 
+def is_stale(repo: GitRepo, out: Path, recorded: dict[str, str], beside: dict[str, str]) -> bool:
+    """Whether an output is stale that a branch off main adds, with a record of its run and other files."""
+    record = {"eval-results.json": json.dumps({"metadata": recorded}), "extracted.json": output("Ann", 7)}
+    files = {f"evals/bill/results/iteration-001/{name}": text for name, text in record.items()}
+    build_site(repo.path, out, rev=repo.commit(files | beside, branch=out.name, parent="refs/heads/main"))
+    return bool(points(out)[-1]["stale"])
+
+
 def test_an_output_that_came_with_an_edit_is_stale_only_if_it_was_made_before_the_commit_before(repo, tmp_path):
     """What is committed together was tried out together, whatever the time says that the output records."""
-    stale = {}
     last = START + 5 * DAY
     repo.commit({"CLAUDE.md": "Read twice.\n"}, when=last)
-    for name, hours in (("before", -3), ("after", 3)):
-        recorded = datetime.fromtimestamp(last + hours * 3600, UTC).isoformat()
-        one = repo.commit(
-            {
-                "CLAUDE.md": "Read thrice.\n",
-                "evals/bill/results/iteration-001/extracted.json": output("Ann", 7),
-                "evals/bill/results/iteration-001/eval-results.json": json.dumps({"metadata": {"timestamp": recorded}}),
-            },
-            branch=name,
-            parent="refs/heads/main",
-            when=last + DAY,
-        )
-        build_site(repo.path, tmp_path / name, rev=one)
-        stale[name] = points(tmp_path / name)[-1]["stale"]
-    assert stale == {"before": True, "after": False}
+    times = {name: datetime.fromtimestamp(last + hours * 3600, UTC) for name, hours in (("before", -3), ("after", 3))}
+    edit = {"CLAUDE.md": "Read thrice.\n"}
+    stale = [is_stale(repo, tmp_path / name, {"timestamp": at.isoformat()}, edit) for name, at in times.items()]
+    assert stale == [True, False]
 
 
 def test_an_output_is_stale_after_edits_that_came_later_than_the_commit_that_it_records(repo, tmp_path):
     old = repo.git("rev-list", "--max-parents=0", "main")
     new = repo.commit({"CLAUDE.md": "Read twice.\n"})
-    stale = {}
-    for name, sha in (("old", old), ("new", new)):
-        one = repo.commit(
-            {
-                "evals/bill/results/iteration-001/extracted.json": output("Ann", 7),
-                "evals/bill/results/iteration-001/eval-results.json": json.dumps({"metadata": {"git_commit": sha}}),
-            },
-            branch=name,
-            parent="refs/heads/main",
-        )
-        build_site(repo.path, tmp_path / name, rev=one)
-        stale[name] = points(tmp_path / name)[-1]["stale"]
-    assert stale == {"old": True, "new": False}
+    assert is_stale(repo, tmp_path / "old", {"git_commit": old}, {})
+    assert not is_stale(repo, tmp_path / "new", {"git_commit": new}, {})
 
 
 def test_a_point_that_is_scored_again_after_an_edit_of_instructions_is_stale(repo, tmp_path):
