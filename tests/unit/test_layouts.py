@@ -306,8 +306,9 @@ def printed(built: Built, table: list[Row]) -> Iterator[Mapping[str, Any]]:
 
 def shown(built: Built, table: list[Row]) -> Iterator[Mapping[str, Any]]:
     for row in table:
-        pages = sorted(built.site.glob(row["page"]))
-        yield {"page": row["page"], "shows": " ".join(map(text_of, pages))}
+        text = " ".join(map(text_of, sorted(built.site.glob(row["page"]))))
+        unseen = row.get("leaves out", "")
+        yield {"page": row["page"], "shows": text, "leaves out": "" if unseen in text else unseen}
 
 
 SAID = {"problem": problems_of, "command": printed, "page": shown, "case": answers_of, "eval": points}
