@@ -9,7 +9,6 @@ The examples run in a project with one eval, ``receipts``, of two iterations.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from sitegen.api.outputs import Evaluated, Records, Scored, Thresholds, compare, evaluate, score
 from sitegen.engine.built_site import Site
+from sitegen.engine.worker_context import rare_collection
 from sitegen.model.gate import GateReport, GateVerdict
 from sitegen.model.series import Point, Series
 from sitegen.project import Options
@@ -136,11 +136,8 @@ def build(
         base_url=base_url,
     )
     gate = PublicGate(options) if public else None
-    thresholds = gc.get_threshold()
-    try:
+    with rare_collection():  # after a command, the process ends; this is the process of the caller
         site = build_site(options)
-    finally:
-        gc.set_threshold(*thresholds)  # a build changes them for the whole process, here that of the caller
     if gate:
         gate.check(site.unmatched_redactions)
     return site

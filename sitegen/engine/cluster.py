@@ -8,7 +8,6 @@ A worker takes part only if everything that decides the bytes of a site has the 
 
 from __future__ import annotations
 
-import gc
 import pickle
 import platform
 import re
@@ -34,7 +33,7 @@ from sitegen import __version__
 from sitegen.config import extensions
 from sitegen.data_files.project_files import open_file
 from sitegen.engine.template_files import find_templates, own_files, read_template, template_digest
-from sitegen.engine.worker_context import COLLECTION, WorkerContext
+from sitegen.engine.worker_context import WorkerContext, rare_collection
 from sitegen.engine.writer import QUICK
 from sitegen.errors import ConfigurationError, SitegenError, WorkerError
 from sitegen.history.process import PackedHistory, packed, share_processes
@@ -180,7 +179,7 @@ def run_sent(sent: bytes, files: BuildFiles) -> Any:
 
     worker = get_worker()
     run, task = pickle.loads(zlib.decompress(sent))
-    with _one_at_a_time, share_processes(), _rare_collection():
+    with _one_at_a_time, share_processes(), rare_collection():
         try:
             return run(replace(task, context=files.context(task.context, worker)))
         except SitegenError as error:
@@ -193,17 +192,6 @@ def run_sent(sent: bytes, files: BuildFiles) -> Any:
                 where=worker.address,
                 fix="Make room on its disk or give it another --local-directory, and build again.",
             ) from None
-
-
-@contextmanager
-def _rare_collection() -> Iterator[None]:
-    """Have the garbage collector run rarely, which saves a tenth of the time."""
-    before = gc.get_threshold()
-    gc.set_threshold(COLLECTION)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def remove_folders(build: str, dask_worker: Any) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import gc
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -113,6 +115,17 @@ class Renderer:
 COLLECTION: Final = 1_000_000
 """Threshold of the garbage collector: hardly anything that a build makes is cyclic, and scanning all the rest takes
 time, the more the longer the history."""
+
+
+@contextmanager
+def rare_collection() -> Iterator[None]:
+    """Have the garbage collector run as rarely as in a build, and after it as often as before."""
+    before = gc.get_threshold()
+    gc.set_threshold(COLLECTION)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 class WorkerContext(Frozen):
