@@ -25,15 +25,7 @@ from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.edit import EditView, draw_edit, short_edit
 from sitegen.pages.effects import effect_rows, grade_counts, grade_of
-from sitegen.pages.instruction import (
-    CountedEdit,
-    InstructionView,
-    apart_since,
-    line_counts,
-    show_text,
-    thickens,
-    word_counts,
-)
+from sitegen.pages.instruction import CountedEdit, InstructionView, apart_since, show_text, sizes_after, thickens
 from sitegen.pages.instructions import FileRecord
 from sitegen.text.patch import read_patch, touched_sections
 from sitegen.text.sections import NO_TEXT, Outline, TextStats, outline, text_stats
@@ -96,7 +88,7 @@ class _InstructionWork:
         stale = [index for index, (path, key) in pages if not self._writer.is_fresh(path, key)]
         self._count([index for index, edit in enumerate(self._counted) if edit is None])
         counts = [edit and edit.counts for edit in self._counted]
-        sizes = tuple(map(TextStats, line_counts(counts), word_counts(counts)))
+        sizes = sizes_after(counts)
         whole = [index for index in reversed(stale) if index >= self._task.short]
         for index, patch in self._patches(whole):
             page = EditView(

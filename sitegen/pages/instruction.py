@@ -129,12 +129,12 @@ class InstructionView(Frozen):
     @property
     def lines(self) -> tuple[int | None, ...]:
         """Number of lines of the file after each edit."""
-        return line_counts([edit.counts for edit in self.edits])
+        return tuple(size.lines for size in sizes_after(edit.counts for edit in self.edits))
 
     @property
     def words(self) -> tuple[int | None, ...]:
         """Number of words of the file after each edit."""
-        return word_counts([edit.counts for edit in self.edits])
+        return tuple(size.words for size in sizes_after(edit.counts for edit in self.edits))
 
     @property
     def versions(self) -> tuple[VersionStep, ...]:
@@ -233,27 +233,18 @@ def show_text(content: bytes) -> DisplayedFile | str:
     )
 
 
-def line_counts(counts: Sequence[PatchCounts | None]) -> tuple[int | None, ...]:
-    """Lines of a file after each of its edits, from the added and removed lines of each.
+def sizes_after(counts: Iterable[PatchCounts | None]) -> tuple[TextStats, ...]:
+    """Lines and words of a file after each of its edits, from how much each changed; unknown from an unknown one on.
 
-    The oldest edit added the whole file, also at the edge of a shallow history. After an edit with unknown counts the
-    size is unknown.
+    The oldest edit added the whole file, also at the edge of a shallow history.
     """
-    return _sizes_after_changes(None if count is None else count.added - count.removed for count in counts)
-
-
-def word_counts(counts: Sequence[PatchCounts | None]) -> tuple[int | None, ...]:
-    """Words of a file after each of its edits, as ``line_counts`` counts lines."""
-    return _sizes_after_changes(None if count is None else count.words for count in counts)
-
-
-def _sizes_after_changes(changes: Iterable[int | None]) -> tuple[int | None, ...]:
-    """The size after each change of what was empty at first; unknown from an unknown change on."""
-    sizes: list[int | None] = []
-    size: int | None = 0
-    for change in changes:
-        size = None if size is None or change is None else max(0, size + change)
-        sizes.append(size)
+    sizes = []
+    lines: int | None = 0
+    words: int | None = 0
+    for count in counts:
+        lines = None if lines is None or count is None else max(0, lines + count.added - count.removed)
+        words = None if words is None or count is None or count.words is None else max(0, words + count.words)
+        sizes.append(TextStats(lines, words))
     return tuple(sizes)
 
 

@@ -22,7 +22,7 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.effects import NOTICED, Grade
-from sitegen.pages.instruction import line_counts
+from sitegen.pages.instruction import sizes_after
 from sitegen.text.patch import PatchCounts, PatchLine, read_patch
 from sitegen.text.plain import line
 
@@ -138,7 +138,7 @@ class FileRecord(Frozen):
     @property
     def lines(self) -> tuple[int | None, ...]:
         """Number of lines after each edit."""
-        return line_counts(self.counts)
+        return tuple(size.lines for size in sizes_after(self.counts))
 
     @property
     def version(self) -> str | None:
