@@ -126,7 +126,7 @@ class EvalSources:
             picture = raster_picture(content or b"")
             if picture:
                 ending, width, height = picture
-                path = links.source_picture(self._info.id, oid, ending)
+                path = links.source_picture(self._info.id, f"{oid}.{ending}")
                 self._pictures[oid] = PagePicture(path=path, oid=oid, width=width, height=height)
             else:
                 self._pictures[oid] = reason or "no PNG, JPEG, GIF or WebP picture"

@@ -57,13 +57,19 @@ def _fixed(address: str) -> Callable[[], str]:
     return lambda: address
 
 
+def _of(pattern: str) -> Callable[[str | int], str]:
+    """``pattern``: with ``{}`` in the place of a number, or of a name of ours."""
+    return lambda value: pattern.format(value)
+
+
 def _of_name(pattern: str) -> Callable[[str], str]:
     """``pattern``: with ``{}`` in the place of the slug of the name."""
     return lambda name: pattern.format(slug(name))
 
 
-def _of_report(ending: str) -> Callable[[str, str], str]:
-    return lambda eval_id, snapshot_slug: f"evals/{slug(eval_id)}/{snapshot_slug}{ending}"
+def _of_eval(pattern: str) -> Callable[[str, str | int], str]:
+    """``pattern``: in the folder of an eval, with ``{}`` in the place of what names the file there."""
+    return lambda eval_id, name: f"evals/{slug(eval_id)}/{pattern.format(name)}"
 
 
 overview = _fixed("index.html")  # the first page
@@ -96,24 +102,25 @@ field_in_eval = _of_name("fields/{}.html")
 case_in_eval = _of_name("cases/{}.html")
 
 # These take the id of an eval and the slug of a snapshot.
-report = _of_report(".html")  # the report of the snapshot
-report_data = _of_report(".json")  # the whole result beside the report
-report_rows = _of_report(".js")  # the discrepancies that a report loads when they are searched for or requested
-report_tree = _of_report("-tree.html")  # ground truth and output side by side
-report_grid = _of_report("-cases.csv")  # the answers of all cases as a table
-report_cases = _of_report("-cases-")  # begins files with the cases that a report loads on request; they are numbered
+report = _of_eval("{}.html")  # the report of the snapshot
+report_data = _of_eval("{}.json")  # the whole result beside the report
+report_rows = _of_eval("{}.js")  # the discrepancies that a report loads when they are searched for or requested
+report_tree = _of_eval("{}-tree.html")  # ground truth and output side by side
+report_grid = _of_eval("{}-cases.csv")  # the answers of all cases as a table
+report_cases = _of_eval("{}-cases-")  # begins files with the cases that a report loads on request; they are numbered
 REPORT_FILES: Final = (report, report_data, report_rows, report_tree, report_grid)
 """All files of one report, the page first."""
+
+compare_piece = _of_eval("compare-{}.js")  # the cells of some points, which the compare page loads, by their number
+source_picture = _of_eval("source/{}")  # a page of a source, by its blob id and ending: one file for all reports
+older_commits = _of("commits/page-{}.html")  # a full page of the list; page 1 has the oldest, and its address stays
+schema = _of("data/schemas/{}")  # a JSON Schema of files that sitegen reads or writes
+asset = _of("assets/{}")  # a style sheet, a script or a picture that ships with sitegen
 
 
 def field(eval_id: str, attribute: str) -> str:
     """The history of one attribute of an eval; ``attribute`` as in ``walls[].area``."""
     return f"evals/{slug(eval_id)}/{field_in_eval(attribute)}"
-
-
-def compare_piece(eval_id: str, number: int) -> str:
-    """The cells of some points, which the compare page loads."""
-    return f"evals/{slug(eval_id)}/compare-{number}.js"
 
 
 def case(eval_id: str, name: str) -> str:
@@ -124,11 +131,6 @@ def case(eval_id: str, name: str) -> str:
 def in_eval(path: str) -> str:
     """The address of a page or file of an eval relative to the folder of the eval, where its reports are."""
     return path.split("/", 2)[2]
-
-
-def source_picture(eval_id: str, oid: str, ending: str) -> str:
-    """A page of a source document as a picture, by the id of its blob: one file, however many reports show it."""
-    return f"evals/{slug(eval_id)}/source/{oid}.{ending}"
 
 
 def instruction(path: str) -> str:
@@ -146,24 +148,9 @@ def commit(sha: str) -> str:
     return f"commits/{sha[:_SHA_DIGITS]}.html"
 
 
-def older_commits(number: int) -> str:
-    """A full page of the list of commits; page 1 has the oldest commits, and its address never changes."""
-    return f"commits/page-{number}.html"
-
-
 def file_name(path: str) -> str:
     """The last part of a path: its address for other pages of the same folder."""
     return path.rpartition("/")[2]
-
-
-def schema(file_name: str) -> str:
-    """A JSON Schema of files that sitegen reads or writes."""
-    return f"data/schemas/{file_name}"
-
-
-def asset(name: str) -> str:
-    """A style sheet, a script or a picture that ships with sitegen."""
-    return f"assets/{name}"
 
 
 def address(path: str) -> str:
