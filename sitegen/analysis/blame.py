@@ -200,11 +200,6 @@ def change_points(cells: Iterable[CellBlame], points: int) -> tuple[ChangePoint,
     )
 
 
-def worst_first(cells: Iterable[CellBlame]) -> list[CellBlame]:
-    """Sort cells: first the cells that are wrong now, then the others; in both groups the most flips come first."""
-    return sorted(cells, key=lambda cell: (cell.wrong_since is None, -cell.flips, -cell.wrong))
-
-
 POINTS: Final = 20  # of the newest points in the trend of a field
 _FAILING: Final = 2  # values that are listed for a field: those that were wrong for most outputs
 _LONGEST: Final = 60  # characters of a listed value

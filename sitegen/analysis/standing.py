@@ -161,11 +161,6 @@ class ListedStep(Frozen):
         specs = {spec.name: spec for spec in self.summary.specs}
         return [(specs[metric.name], metric) for metric in self.step.metrics]
 
-    @property
-    def same_commit(self) -> bool:
-        """Whether the last point at the old level has the same commit: the edits in between are unknown then."""
-        return self.before.sha == self.step.commit.sha
-
     def mute_in(self, mutes: Iterable[Mute]) -> Mute | None:
         """Return the first mute in the configuration that names this step."""
         of_eval = (mute for mute in mutes if mute.eval == self.summary.info.id and len(mute.commit) >= MUTE_DIGITS)
@@ -194,11 +189,6 @@ def _trouble(summary: EvalSummary, worse: Sequence[Step], behind: float | None) 
     if summary.target[1] is False:
         return "below target"
     return "behind" if behind else "none"
-
-
-def nothing_is_worse(evals: Iterable[EvalStanding]) -> bool:
-    """Decide whether a page may say that nothing is worse: no loss is open, too new, beyond chance, or muted."""
-    return not any(standing.trouble in LOST or standing.muted for standing in evals)
 
 
 def with_losses(series: Series, steps: tuple[Step, ...], results_of: ResultsOf) -> tuple[Step, ...]:

@@ -331,13 +331,6 @@ def shell_word(path: str) -> str:
     return shlex.quote(line(path, 300))
 
 
-def diff_command(before: Commit, after: Commit, commits: Iterable[EditingCommit]) -> str:
-    """The command that shows all edits between two commits as one diff."""
-    paths = dict.fromkeys(map(shell_word, dict.fromkeys(path for commit in commits for path in commit.paths)))
-    sides = " ".join(commit.short for commit in (before, after) if commit.sha != WORKTREE)
-    return f"git diff {sides} -- {' '.join(paths)}"
-
-
 class CompareView(Frozen):
     """What ``pages/compare.html`` shows."""
 
@@ -366,8 +359,10 @@ class CompareView(Frozen):
 
     def diff_of(self, earlier: int, edits: Iterable[EditingCommit]) -> str:
         """The command that shows all edits since an earlier point as one diff."""
-        points = self.series.points
-        return diff_command(points[earlier].snapshot.commit, points[-1].snapshot.commit, edits)
+        ends = (self.series.points[at].snapshot.commit for at in (earlier, -1))
+        paths = dict.fromkeys(shell_word(path) for of_commit in edits for path in of_commit.paths)
+        sides = " ".join(commit.short for commit in ends if commit.sha != WORKTREE)
+        return f"git diff {sides} -- {' '.join(paths)}"
 
 
 def compare_page(

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedPeriod, change_points, worst_first
+from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedPeriod, change_points
 from sitegen.analysis.notes import PlacedNote
 from sitegen.importers.case import BETWEEN
 from sitegen.model.answers import AnsweredCase
@@ -68,8 +68,9 @@ class FieldView(Frozen, dict=True, gc=True):
 
     @cached_property
     def wrong(self) -> list[CellBlame]:
-        """The cells that were ever wrong, the worst first."""
-        return worst_first(cell for cell in self.cells if cell.ever_wrong)
+        """The cells that were ever wrong: first those that are wrong now, then those that flipped most."""
+        ever_wrong = (cell for cell in self.cells if cell.ever_wrong)
+        return sorted(ever_wrong, key=lambda cell: (cell.wrong_since is None, -cell.flips, -cell.wrong))
 
     @cached_property
     def changes(self) -> list[ChangePoint]:

@@ -68,7 +68,7 @@ def what_changed(listed: ListedStep) -> str:
         changed += ", which cannot be read"
     elif "outputs" not in step.causes:
         changed = f"The same output, {changed}"
-    elif listed.same_commit:
+    elif listed.before.sha == step.commit.sha:  # the edits in between are unknown then
         changed += ", one of several outputs of its commit"
     elif not step.edits:
         changed += "; no instructions were edited since the output before"

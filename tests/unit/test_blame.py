@@ -5,12 +5,13 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedPeriod, change_points, worst_first
+from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedPeriod, change_points
 from sitegen.commands.history import matching_cells
 from sitegen.errors import ConfigurationError
 from sitegen.model.outcomes import Cell, Period, State
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, Role, Snapshot
+from sitegen.pages.field import FieldView
 from tests import pages_sample as sample
 from tests.rows import in_table
 from tests.sites import run
@@ -181,8 +182,9 @@ def test_what_is_wrong_now_comes_first_and_then_what_flips_most():
     flaky = cell((0, "correct", "1", "1"), (1, "omission", "1", ""), (2, "correct", "1", "1"), path="flaky")
     flaky = flaky._replace(periods=(*flaky.periods, Period(start=3, state="omission", expected="1", actual="")))
     cells = sample.cell_map(4, (right, past, stuck, flaky))
-    blame = Blame(cells, some, never)
-    assert [one.cell.path for one in worst_first(map(blame.trace, cells.cells))] == ["flaky", "stuck", "past", "right"]
+    blamed = tuple(map(Blame(cells, some, never).trace, cells.cells))
+    field = FieldView(info=sample.series(1).info, attribute="", points=(), cells=blamed)
+    assert [one.cell.path for one in field.wrong] == ["flaky", "stuck", "past"]
 
 
 CELLS = (

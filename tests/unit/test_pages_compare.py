@@ -274,12 +274,13 @@ def test_edits_of_instructions_stand_between_the_points_around_them_and_git_show
     one = sample.series(20)
     commits = compare.editing_commits(one)
     assert [(row.point, len(row.paths)) for row in commits] == [(2, 1), (7, 2), (12, 1), (17, 1)]
-    first, last = one.points[5].snapshot.commit, one.points[13].snapshot.commit
-    command = compare.diff_command(first, last, commits[1:3])
+    first, last = one.points[5].snapshot.commit, one.points[-1].snapshot.commit
+    data = compare_data(one, ())
+    command = compare.CompareView(series=one, data=data, earlier=(5,)).diff_of(5, commits[1:3])
     assert (
         command == f"git diff {first.short} {last.short} -- .claude/instructions/waybill.md 'prompts/hazard classes.md'"
     )
-    found = compare_data(one, ()).page
+    found = data.page
     assert found is not None
     assert [(place, len(paths)) for place, _, _, _, paths in found["edits"]] == [(2, 1), (7, 2), (12, 1), (17, 1)]
     assert found["paths"] == [".claude/instructions/waybill.md", "'prompts/hazard classes.md'"]

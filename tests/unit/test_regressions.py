@@ -133,7 +133,6 @@ def test_of_several_outputs_of_one_commit_the_edits_of_the_commit_are_named():
     one = series(*points)
     (row,) = groups(sample.summary(one))["worse"]
     assert regressions.what_changed(row) == "New output, one of several outputs of its commit."
-    assert row.same_commit
     assert [path for path, _ in row.step.edits] == ["a.md"]
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.slices import NAMED_SLICES
-from sitegen.analysis.standing import LOST, EvalStanding, nothing_is_worse
+from sitegen.analysis.standing import LOST, EvalStanding
 from sitegen.data_files.project_files import SITE_FILES
 from sitegen.model.changes import Change, Step
 from sitegen.model.commits import WORKTREE, Commit
@@ -62,7 +62,9 @@ def news(
         Sentence(
             "What got worse",
             tuple(_worse(scored, files)),
-            good=nothing_is_worse(scored) and not any(one.summary.fallen or _flips(one)[0].broken for one in scored),
+            good=not any(
+                one.trouble in LOST or one.muted or one.summary.fallen or _flips(one)[0].broken for one in scored
+            ),
         ),
         Sentence("What got better", tuple(_better(scored, files))),
         Sentence("What to do next", tuple(next_step(scored, focus, files))),
