@@ -115,7 +115,7 @@ def flips_of_rows(before: Rows, after: Rows, item: int = 1) -> Flips:
         for document, rows in enumerate(zip(before, after, strict=True))
         for number, states in enumerate(zip(*rows, strict=True))
     )
-    return flips_of(CellMap(2, cells, {f"d{document}": (0,) for document in range(len(before))}), 0, 1)
+    return flips_of(CellMap((0, 1), cells, {f"d{document}": (0,) for document in range(len(before))}), 0, 1)
 
 
 def verdict(
@@ -155,7 +155,7 @@ def words(pairs: Pairs, change: float, trials: int) -> Counter[Decision]:
         made = [output() for _ in range(max(1, pairs.repeats))]
         before, after = made[-1], output(change)
         headlines = [Repeat("", card(rows).metrics[0].value) for rows in made]
-        noise = noise_of([Repeats(CellMap(0, (), {}), (), tuple(headlines))]) if pairs.repeats else None
+        noise = noise_of([Repeats(CellMap((), (), {}), (), tuple(headlines))]) if pairs.repeats else None
         mean = fsum(one.headline or 0.0 for one in headlines) / len(headlines)
         known = noise and (
             replace(noise, repeats=len(headlines), mean=mean),

@@ -339,7 +339,7 @@ def cell_map(number: int, some: tuple[Cell, ...]) -> CellMap:
         states = [[cell.at(point) for cell in some if cell.document == name] for point in range(number)]
         held = [any(period is not None and period.state != "absent" for period in here) for here in states]
         documents[name] = tuple(at for at in range(number) if held[at] != (at > 0 and held[at - 1]))
-    return CellMap(number, some, documents)
+    return CellMap(tuple(range(number)), some, documents)
 
 
 @cache

@@ -108,7 +108,7 @@ class Blame:
 
     def trace(self, cell: Cell, points: int | None = None) -> CellBlame:
         """Return the history of a cell of the map through the first ``points``; by default through all points."""
-        points = points or self._cells.points
+        points = points or len(self._cells.outputs)
         explained = []
         is_wrong: dict[int, bool] = {}
         before = ABSENT

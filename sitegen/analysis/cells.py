@@ -27,9 +27,13 @@ def short_json(value: Value) -> str:
 class CellTracker:
     """Builds the histories of all cells from the judgements of one point after the other."""
 
-    def __init__(self, earlier: CellMap | None = None) -> None:
-        """Continue from the cells of ``earlier``, if given."""
-        self._points = earlier.points if earlier else 0
+    def __init__(self, earlier: CellMap | None = None, outputs: Sequence[int] | None = None) -> None:
+        """Continue from the cells of ``earlier``, if given.
+
+        ``outputs``: as in ``CellMap``, of all points; by default no two have the same output.
+        """
+        self._points = len(earlier.outputs) if earlier else 0
+        self._outputs = outputs
         self._tracks: dict[CellKey, _Track] = {}
         for cell in earlier.cells if earlier else ():
             self._tracks[cell.key] = _Track(cell, list(cell.periods))
@@ -87,10 +91,12 @@ class CellTracker:
     def follow_result(self, result: Result, rejudged: Iterable[Result] = ()) -> None:
         """Add the result of the next point, whose scorecard says what its output was asked for (``as_asked``).
 
-        ``rejudged``: that of the point before, ``judged_as`` this one.
+        ``rejudged``: that of the point before, ``judged_as`` this one. If both have the same output, it is the result.
         """
         card, documents = result.scorecard, judged_documents(result.scorecard)
         here, asked = self._points, self._here
+        if here and self._outputs and self._outputs[here] == self._outputs[here - 1]:
+            rejudged = [result]
         self._cases |= {document.name: document.of_case for document in card.documents if document.of_case}
         self.follow(result.judgements, [document.name for document in documents])
         for document in card.documents:
@@ -106,9 +112,14 @@ class CellTracker:
 
     def cells(self) -> CellMap:
         """Return the histories of all cells so far."""
-        cells = (track.cell(extra) for (_, _, extra), track in self._tracks.items())
+        cells = [track.cell() for track in self._tracks.values()]
         documents = {name: tuple(at) for name, at in self._documents.items()}
-        return CellMap(points=self._points, cells=tuple(cells), documents=documents, cases={**self._cases})
+        return CellMap(
+            outputs=tuple((self._outputs or range(self._points))[: self._points]),
+            cells=tuple(cells),
+            documents=documents,
+            cases={**self._cases},
+        )
 
 
 def _period(start: int, judgement: Judgement) -> Period:
@@ -137,10 +148,11 @@ class _Track:
         self.rejudged = [*location.rejudged] if isinstance(location, Cell) else []
         self.latest: Judgement | None = None
 
-    def cell(self, extra: bool) -> Cell:
+    def cell(self) -> Cell:
+        document, path, extra = self.location.key
         return Cell(
-            document=self.location.document,
-            path=self.location.path,
+            document=document,
+            path=path,
             attribute=self.location.attribute,
             extra=extra,
             periods=tuple(self.periods),

@@ -4,8 +4,8 @@ If only one point judged a cell, and the cell is a hallucination in a document t
 point counts as right: the cell flipped. Any other error without a counterpart is due to different documents or ground
 truth: it appeared or vanished. So did one in a document that the output of one of the points was not asked for.
 
-If ground truth or rules changed together with the output, those of the later point judge both outputs: what a
-correction of them alone makes right was not fixed.
+If ground truth or rules changed between two outputs, those of the later point judge both: what a correction of them
+alone makes right was not fixed.
 
 Points, reports, the gate, ``sitegen compare`` and the page of comparisons all take their counts of fixed and broken
 cells from this module. ``deltas`` computes how the metrics changed, and ``noise`` whether the change may be chance.
@@ -88,7 +88,7 @@ def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]
             if last.state in WRONG:
                 yield CellFlip(fate="still_wrong", cell=cell, before=last, after=last)
             continue
-        first = cell.judged_alike(before, after)
+        first = cells.judged_alike(cell, before, after)
         if fate := fate_of(first, last, cells.holds(cell.document, before, after)):
             yield CellFlip(fate=fate, cell=cell, before=first, after=last)
 
@@ -184,7 +184,7 @@ def _with_losses(found: Flips, cells: CellMap, pair: tuple[int, int]) -> Flips:
     flipped = Counter(dict(found.fixed)) + Counter(dict(found.broken))
     lost, expected, right = Counter[str](), Counter[str](), set[str]()
     for cell in cells.cells:
-        first, last = cell.judged_alike(*pair), cell.at(pair[1])
+        first, last = cells.judged_alike(cell, *pair), cell.at(pair[1])
         if not first or not last or "absent" in (first.state, last.state) or not cells.holds(cell.document, *pair):
             continue
         expected[cell.attribute] += first.state not in BLANK

@@ -36,7 +36,7 @@ _MOST_VALUES: Final = 50  # values of an axis that has a table
 
 At: TypeAlias = tuple[CellMap, int, int]
 """The cells of an eval, the index of the point whose answers are compared with these, and that of the point itself."""
-NO_CELLS: Final[At] = CellMap(0, (), {}), 0, 0
+NO_CELLS: Final[At] = CellMap((), (), {}), 0, 0
 
 
 class Slice(Frozen):
@@ -68,7 +68,7 @@ class Slice(Frozen):
         documents: dict[str, tuple[int, ...]] = dict.fromkeys(sides[1], (1,))
         documents |= {name: (0,) if name in sides[1] else (0, 1) for name in sides[0]}
         cases = {name: case for side in sides for name, case in side.items() if case}
-        both = CellMap(points=2, cells=tuple(states.values()), documents=documents, cases=cases)
+        both = CellMap(outputs=(0, 1), cells=tuple(states.values()), documents=documents, cases=cases)
         return metric_verdict(spec, Compared(self.card, other.card), flips(both, 0, 1))
 
     @property

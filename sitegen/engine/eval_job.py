@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.analysis.blame import field_summaries
-from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import best_points, changes, spans_of_commits
-from sitegen.analysis.deltas import as_asked, comparable_since, mixtures
+from sitegen.analysis.deltas import comparable_since, mixtures
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.effects import best_output, windows
 from sitegen.analysis.notes import notes_about, placed_notes
@@ -35,10 +34,9 @@ from sitegen.engine.writer import digest, digest_of_inputs
 from sitegen.errors import MissingObjectsError
 from sitegen.importers.recorded_layouts import is_headline
 from sitegen.model.changes import Change, EditedFile, Step
-from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
-from sitegen.model.outcomes import CellMap, Flips
+from sitegen.model.outcomes import Flips
 from sitegen.model.problems import Parsed, Problem
 from sitegen.model.scorecards import Result
 from sitegen.model.series import (
@@ -51,7 +49,7 @@ from sitegen.model.series import (
     SuspectTruth,
     Window,
 )
-from sitegen.model.timeline import Edit, EvalHistory, Snapshot
+from sitegen.model.timeline import Edit, EvalHistory
 from sitegen.pages.commit import effects_of_commits
 from sitegen.pages.field import CASES
 from sitegen.pages.overview.focus import lacking, longest_streaks, newly_wrong, weak_sections
@@ -179,7 +177,8 @@ class _EvalJob:
 
     def run(self) -> EvalDone:
         """Score the snapshots that lack anything, oldest first, then compute the points, effects and the record."""
-        cells, newest = self._followed_cells()
+        newest_point = [] if self._known and not self._sources else [*range(len(self._snapshots))][-1:]
+        cells, newest = self._cards.cells(newest_point)
         first_new = self._task.first_new
         series = self._cards.series(self._info, self._edits, cells, self._derived)
         derived = [(point.change, point.interval, point.noise) for point in series.points]
@@ -302,38 +301,6 @@ class _EvalJob:
             return ()
         documents = (document for point in series.points for document in point.scorecard.documents)
         return tuple(islice(dict.fromkeys(document.case for document in documents), CASES))
-
-    def _followed_cells(self) -> tuple[CellMap, Result | None]:
-        """Score the snapshots that lack anything, oldest first. Returns all cells, and the newest result if needed."""
-        end = len(self._snapshots)
-        cached = self._cards.known_cells() or CellMap(0, (), {})
-        tracker, newest = CellTracker(cached), None
-        unscored = {index for index, snapshot in enumerate(self._snapshots) if snapshot not in self._cards}
-        last = set() if self._known and not self._sources else set(range(end)[-1:])
-        needed = sorted(unscored | last | set(range(cached.points, end)))
-        committed = sum(snapshot.commit.sha != WORKTREE for snapshot in self._snapshots)
-        beside = map(self._mixtures, needed)
-        results = self._cards.followed(needed, beside)
-        cards = islice(as_asked(self._snapshots, self._cards.__getitem__), tracker.points, None)
-        for index, (result, rejudged) in zip(needed, results, strict=True):
-            with working_on(self._snapshots[index]):
-                if index == tracker.points:
-                    tracker.follow_result(replace(result, scorecard=next(cards)), rejudged)
-                    if tracker.points == committed:
-                        self._cards.keep_cells(tracker.cells())
-                if index == end - 1:
-                    newest = result
-        return cached if cached.points == end else tracker.cells(), newest
-
-    def _mixtures(self, index: int) -> Iterator[Snapshot]:
-        """Yield what to score beside a point: what its delta needs, and its output by the newest rules.
-
-        Those with the output of the point before come first.
-        """
-        at = self._snapshots[index]
-        if index:
-            yield from sorted(mixtures(self._snapshots[index - 1], at), key=lambda mixed: mixed.outputs == at.outputs)
-        yield at.under_rules_of(self._snapshots[-1])
 
     def _suspects(self, series: Series) -> tuple[tuple[SuspectTruth, ...], dict[str, tuple[Correction | None, str]]]:
         """Return the suspect labels at the newest point, with the line of the ground truth that would have to change.

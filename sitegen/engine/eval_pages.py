@@ -106,7 +106,7 @@ class _EvalPages:
         self._cards = EvalScorecards(task.context, self._history, self._cache)
         self._specs = self._cards.series_specs()
         self._edits = task.output_edits
-        self._cells = self._cards.cells()
+        self._cells, _ = self._cards.cells()
         series = self._cards.series(info, self._edits, self._cells, [*task.record.by_report.values()])
         self._series = replace(series, baselines=task.baselines)
         self._as_scored_then = tuple([replace(point, now=None) for point in series.points])

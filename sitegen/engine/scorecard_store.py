@@ -16,6 +16,7 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import points
 from sitegen.analysis.deltas import as_asked, mixtures
 from sitegen.analysis.edits import OutputEdits
+from sitegen.analysis.series import first_points_with_output, output_of_each
 from sitegen.config.findings import ANSWERED_IN
 from sitegen.data_files.reading import installed_for
 from sitegen.engine.cached_kinds import (
@@ -387,30 +388,40 @@ class EvalScorecards:
         info = replace(info, nouns=nouns_of(info.kind, specs))
         return Series(info=info, history=self._history, specs=with_usage, points=every_point, cells=cells)
 
-    def cells(self) -> CellMap:
-        """Return the cells, followed through all points: through the kept ones, and through the others now."""
-        snapshots, known = self._history.snapshots, self.known_cells()
-        tracker = CellTracker(known)
-        cards = islice(as_asked(snapshots, self.__getitem__), tracker.points, None)  # each once its result is there
-        followed = self.followed(range(tracker.points, len(snapshots)))
-        for (result, rejudged), card in zip(followed, cards, strict=True):
-            tracker.follow_result(replace(result, scorecard=card), rejudged)
-        cells = tracker.cells()
-        if cells.points > (known.points if known else 0):
-            self.keep_cells(cells)
-        return cells
+    def cells(self, also: Iterable[int] = ()) -> tuple[CellMap, Result | None]:
+        """Return the cells: those that are kept, followed now through the other points; and the newest result.
 
-    def followed(
-        self, indices: Iterable[int], beside: Iterable[Iterable[Snapshot]] | None = None
-    ) -> Iterator[tuple[Result, list[Result]]]:
-        """Yield the result of each point, and of the one before ``judged_as`` it. ``beside``: as for ``results``."""
-        every = self._history.snapshots
-        plan = [(*(every[at - 1].judged_as(every[at]) if at else ()), every[at]) for at in indices]
-        others = ((*[()] * (len(asked) - 1), of) for asked, of in zip(plan, beside or repeat(()), strict=False))
+        Points without a scorecard are scored, oldest first, each with what ``series`` needs beside it. The newest
+        result is None if nothing needed it. ``also``: further points whose results are needed.
+        """
+        every, known, newest = self._history.snapshots, self.known_cells(), None
+        tracker = CellTracker(known, output_of_each(first_points_with_output(every)))
+        unscored = [index for index, snapshot in enumerate(every) if snapshot not in self]
+        needed = sorted({*unscored, *also, *range(tracker.points, len(every))})
+        committed = sum(snapshot.commit.sha != WORKTREE for snapshot in every)
+        plan = [(*(every[at - 1].judged_as(every[at]) if at else ()), every[at]) for at in needed]
+        others = ((*[()] * (len(asked) - 1), self._beside(at)) for at, asked in zip(needed, plan, strict=True))
         results = self.results(chain.from_iterable(plan), chain.from_iterable(others))
-        for asked in plan:
-            *rejudged, result = islice(results, len(asked))
-            yield result, rejudged
+        cards = islice(as_asked(every, self.__getitem__), tracker.points, None)  # each once its result is there
+        for at, asked in zip(needed, plan, strict=True):
+            with working_on(every[at]):
+                *rejudged, newest = islice(results, len(asked))
+                if at == tracker.points:
+                    tracker.follow_result(replace(newest, scorecard=next(cards)), rejudged)
+                    if tracker.points == committed:
+                        self.keep_cells(tracker.cells())
+        is_newest = needed[-1:] == [len(every) - 1]
+        return known if known and len(known.outputs) == len(every) else tracker.cells(), newest if is_newest else None
+
+    def _beside(self, index: int) -> Iterator[Snapshot]:
+        """Yield what to score beside a point: what its delta needs, and its output by the newest rules.
+
+        Those with the output of the point before come first.
+        """
+        every, at = self._history.snapshots, self._history.snapshots[index]
+        if index:
+            yield from sorted(mixtures(every[index - 1], at), key=lambda mixed: mixed.outputs == at.outputs)
+        yield at.under_rules_of(every[-1])
 
     def known_cells(self) -> CellMap | None:
         """Return the cached cells, followed through the first points."""
@@ -418,9 +429,10 @@ class EvalScorecards:
 
     def keep_cells(self, cells: CellMap) -> None:
         """Cache cells, followed through the first points, unless an output can be another one the next time."""
-        last = self._history.snapshots[cells.points - 1]
+        points = len(cells.outputs)
+        last = self._history.snapshots[points - 1]
         if last.commit.sha != WORKTREE and not self.not_fetched:
-            inputs = next(islice(self._digests_of_beginnings(), cells.points - 1, None))
+            inputs = next(islice(self._digests_of_beginnings(), points - 1, None))
             CELLS.keep(self._store, self._history.id, cells, inputs)
 
     def _digests_of_beginnings(self) -> Iterator[str]:

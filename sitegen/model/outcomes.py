@@ -161,8 +161,8 @@ class Cell(NamedTuple):
     earlier_attributes: tuple[str, ...] = ()
     """Attributes that the cell had earlier, oldest first; for example, a case can move to another category."""
     rejudged: tuple[Period, ...] = ()
-    """The output of the point before each, judged by its ground truth and rules, if these changed with the output and
-    judge it otherwise. Only where that point asked for the value too, or its output has it."""
+    """The output before each point with other ground truth or rules, where these judge it otherwise. Only where the
+    output was asked for the value too, or has it."""
 
     @property
     def label(self) -> str:
@@ -178,11 +178,6 @@ class Cell(NamedTuple):
         """Return the period that covers a point; None before the cell was first judged."""
         following = bisect_left(self.periods, (index + 1,))  # a period is a tuple that begins with its start
         return self.periods[following - 1] if following else None
-
-    def judged_alike(self, before: int, after: int) -> Period | None:
-        """Return the period at a point, judged by the ground truth and rules of ``after`` if that is the next point."""
-        rejudged = (judged for judged in self.rejudged if judged.start == after == before + 1)
-        return next(rejudged, None) or self.at(before)
 
     def wrong_since(self, index: int) -> int | None:
         """Return the first point of the unbroken streak of errors around a point; None if the cell is right there."""
@@ -212,8 +207,8 @@ class Cell(NamedTuple):
 class CellMap(Frozen):
     """All cells of an eval."""
 
-    points: int
-    """Number of points of the series that the map covers."""
+    outputs: tuple[int, ...]
+    """For each point of the series that the map covers, the first one with its output."""
     cells: tuple[Cell, ...]
     """In the order in which they were first judged."""
     documents: dict[str, tuple[int, ...]]
@@ -222,6 +217,20 @@ class CellMap(Frozen):
     A point has the documents that its output was asked for, also those without a cell: a paragraph without marks."""
     cases: dict[str, str] = field(default_factory=dict)
     """The case of each document that is one of several answers to it."""
+
+    def judged_alike(self, cell: Cell, before: int, after: int) -> Period | None:
+        """Return the period of a cell at a point, judged by the ground truth and rules of a later one.
+
+        Wherever these changed between the two, its value becomes what the same value of the output before became. If
+        both points have the same output, nothing else can differ, and it is judged as it was.
+        """
+        period = cell.at(before)
+        is_same = self.outputs[before] == self.outputs[after]
+        for judged in () if is_same else cell.rejudged:
+            is_its_own = judged.start == before + 1 or (period is not None and judged.actual == period.actual)
+            if before < judged.start <= after and is_its_own:
+                period = judged
+        return period
 
     def holds(self, document: str, *points: int) -> bool:
         """Decide whether all of these points have the document."""
@@ -244,8 +253,8 @@ class CellMap(Frozen):
         """Map each document to one byte for each point: whether the point has it."""
         held: dict[str, bytearray] = {}
         for name, switches in self.documents.items():
-            points = held[name] = bytearray(self.points)
-            ends = (*switches, self.points) if len(switches) % 2 else switches
+            points = held[name] = bytearray(len(self.outputs))
+            ends = (*switches, len(points)) if len(switches) % 2 else switches
             for start, end in zip(ends[::2], ends[1::2], strict=True):
                 points[start:end] = b"\1" * (end - start)
         return held

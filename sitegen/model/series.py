@@ -210,7 +210,7 @@ class Series(Frozen):
     specs: tuple[MetricSpec, ...]
     points: tuple[Point, ...]
     """One for each snapshot, in series order; empty if the eval has no outputs yet."""
-    cells: CellMap = CellMap(0, (), {})
+    cells: CellMap = CellMap((), (), {})
     """Every cell through all points; empty if it was not computed."""
     baselines: tuple[tuple[str, int], ...] = ()
     """The name of each baseline, and the index of the newest point that its revision contains; for pages alone."""

@@ -11,7 +11,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import Any, Final
 
 from sitegen.model.frozen import Frozen
@@ -117,7 +117,7 @@ class CellSource(Frozen, dict=True, gc=True):
         texts: set[str] = set()
         sizes, base = [_POINT] * len(self.details), 0
         for cell in self.cells:
-            base += len(cell.label) + 2 * _ENTRY
+            base += len(cell.label) + (2 + len(cell.rejudged)) * _ENTRY
             for period in cell.periods:
                 new = {period.expected, period.actual} - texts
                 texts |= new
@@ -151,12 +151,11 @@ class CellSource(Frozen, dict=True, gc=True):
         place_of = {document: index for index, document in enumerate(every_point)}
         fields = {attribute: index for index, attribute in enumerate(dict.fromkeys(cell.attribute for cell in cells))}
         items = {item: index for index, item in enumerate(dict.fromkeys(cell.item(cases) for cell in cells))}
-        places = {point: place for place, point in enumerate(chain.from_iterable(stretches))}
         used: dict[int, str | None] = {}
         rows: list[list[Any]] = []
         for cell in cells:
             runs: list[list[int]] = []
-            rejudged = [(places[at.start], at) for at in cell.rejudged if places.keys() >= {at.start - 1, at.start}]
+            rejudged = [(at.start, at) for at in cell.rejudged]  # also where no point of the block is
             for of in (_periods_at(cell, stretches), rejudged):
                 runs.append([])
                 for place, period in of:

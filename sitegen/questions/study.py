@@ -70,7 +70,7 @@ class Study(Frozen):
         """Compute all points of an eval, under their own rules and the newest rules, and the history of every cell."""
         scorecards = self._scorecards_of(history)
         edits = OutputEdits(history.snapshots, self.timeline.driving_edits(history.id))
-        return scorecards.series(self.timeline.info(history), edits, scorecards.cells())
+        return scorecards.series(self.timeline.info(history), edits, scorecards.cells()[0])
 
     def change(self, series: Series, before: int, after: int) -> Change:
         """Return what became of an eval between two of its points, after scoring the mixtures of both."""

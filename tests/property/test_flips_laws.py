@@ -38,7 +38,7 @@ def cell_maps(draw: st.DrawFn) -> CellMap:
         for index, some in enumerate(draw(st.lists(runs(), max_size=6)))
     ]
     documents = {name: tuple(sorted(draw(st.sets(POINT)))) for name in ("", "a")}
-    return CellMap(POINTS, tuple(cells), documents)
+    return CellMap(tuple(range(POINTS)), tuple(cells), documents)
 
 
 def wrong(cells: CellMap, point: int) -> int:

@@ -132,7 +132,7 @@ def outputs(*headlines: float | None, weight: float = 0.0) -> tuple[Repeat, ...]
 
 
 def cells(*every: Cell) -> CellMap:
-    return CellMap(max((len(one.periods) for one in every), default=0), every, {})
+    return CellMap(tuple(range(max((len(one.periods) for one in every), default=0))), every, {})
 
 
 def test_the_noise_is_the_share_of_pairs_that_differ_and_the_scatter_of_the_headline():
@@ -217,7 +217,7 @@ def test_point_after_point_the_same_is_known_as_of_all_of_them_together():
         replace(each, scorecard=replace(CARD, metrics=(Metric("f1", value),)))
         for each, value in zip(series, values, strict=True)
     ]
-    none = CellMap(0, (), {})
+    none = CellMap((), (), {})
     firsts = (0, 0, 0, 3, 3, 3, 6)
     for number, noise in enumerate(noise_so_far((each, ()) for each in series), 1):
         groups = repeat_groups(series[:number])

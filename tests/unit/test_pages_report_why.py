@@ -110,7 +110,7 @@ def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
     runs = tuple(Blob(f"r/runs/{n}/extracted.json", f"{n:040x}") for n in range(4))
     after = replace(after, snapshot=replace(after.snapshot, runs=runs))
     repeats = Repeats(
-        CellMap(3, (cell, calm), {}), (0, 1, 2), tuple(Repeat(f"run {n + 1}", 0.5 + n / 10) for n in range(3))
+        CellMap((0, 1, 2), (cell, calm), {}), (0, 1, 2), tuple(Repeat(f"run {n + 1}", 0.5 + n / 10) for n in range(3))
     )
     noise = noise_of([repeats])
     assert noise is not None

@@ -82,7 +82,7 @@ def test_the_page_of_methods_has_what_is_true_of_the_kinds_of_the_site_and_searc
 def test_a_redacted_value_is_not_found():
     hidden = Period(start=0, state="correct", expected=REDACTED.literal, actual=REDACTED.literal)
     assert (
-        _body(search.values_file("a", CellMap(points=1, cells=(sample.cell("", "name", hidden),), documents={})))[2]
+        _body(search.values_file("a", CellMap(outputs=(0,), cells=(sample.cell("", "name", hidden),), documents={})))[2]
         == []
     )
 
@@ -92,7 +92,7 @@ def test_values_are_those_of_the_newest_point_each_once_and_bounded():
         return sample.cell(document, "name", *(Period(at, "wrong_value", *sides) for at, sides in enumerate(values)))
 
     cells = cell("a", ('"Rome"', '"Old"'), ('"Rome"', '"Bern"')), cell("b", ('"Rome"', f'"{"x" * 99}"'))
-    file = search.values_file("a/b", CellMap(points=2, cells=cells, documents={}))
+    file = search.values_file("a/b", CellMap(outputs=(0, 1), cells=cells, documents={}))
     assert file.path == links.search_values("a/b")
     field = ["name", links.field("a/b", "name"), ["Rome", "Bern", "x" * search.LONGEST_VALUE]]
     assert _body(file) == ["values", "a/b", [field]]

@@ -128,11 +128,9 @@ class Comparison {
     if (this.isOfAnswers && places[0] >= 0 && slugs[1] === null && slugs[0]) places.splice(0, 2, ...this.withBest(this.points[places[0]]));
     if (this.isOfAnswers && slugs.some(Boolean)) requestAnimationFrame(() => this.card.scrollIntoView());
     const unknown = slugs.filter((slug, side) => places[side] < 0);
-    if (!unknown.length) this.show(...places);
-    else {
-      this.select(...places);
-      this.unknown(unknown, ", which the address asks for", "Either the link is mistyped, or the history was rewritten since. ");
-    }
+    if (!unknown.length) { this.show(...places); return; }
+    this.select(...places);
+    this.unknown(unknown, ", which the address asks for", "Either the link is mistyped, or the history was rewritten since. ");
   }
 
   unknown(names, where = "", why = "") {
@@ -205,7 +203,7 @@ class Comparison {
   /** A point with its cells; null if the data has another set of points. */
   side({ points, block }, { slug }) {
     const place = points.findIndex(point => point.slug === slug);
-    return place < 0 ? null : { point: points[place], block, place, points };
+    return place < 0 ? null : { point: points[place], block, place, points, at: this.place(slug) + this.data.older };
   }
 
   draw(sides) {
@@ -273,9 +271,7 @@ class Comparison {
 
   /** A table of the template whose column `side` is there once for each side; rows have the contents of these as `cells`. */
   widened(table, names, rows) {
-    const box = $(`.${table}`, this.parts);
-    const heads = $$(".c-side", box);
-    for (const cell of heads) {
+    for (const cell of $$(`.${table} .c-side`, this.parts)) {
       cell.replaceWith(...names.map((name, k) => {
         const copy = cell.cloneNode(true);
         copy.className = copy.className.replace("c-side", `c-side${k}`);
@@ -319,17 +315,17 @@ class Comparison {
   }
 
   at({ block, place }, index) {
-    const runs = block.cells[index][4];
-    let run = -1;
-    for (let k = 0; k < runs.length && runs[k] <= place; k += 4) run = k;
-    return run < 0 ? { state: ABSENT } : { state: runs[run + 1], expected: runs[run + 2], actual: runs[run + 3], texts: block.texts };
+    const runs = block.cells[index][4], run = runs.findLastIndex((start, k) => k % 4 === 0 && start <= place);
+    return run < 0 ? { state: ABSENT } : this.period(block, runs, run);
   }
 
-  /** What was in a cell before, as the ground truth and rules of the next point judge it: judged_alike in sitegen/model/outcomes.py. */
-  judgedAlike(was, { block, place }, last, index) {
-    const runs = block === last.block && place + 1 === last.place && block.cells[index][6] || [];
-    for (let k = 0; k < runs.length; k += 4) if (runs[k] === last.place) return { state: runs[k + 1], expected: runs[k + 2], actual: runs[k + 3], texts: block.texts };
-    return was;
+  period({ texts }, runs, k) { return { state: runs[k + 1], expected: runs[k + 2], actual: runs[k + 3], texts }; }
+
+  /** What was in a cell before, as the ground truth and rules of a later point judge it: judged_alike in sitegen/model/outcomes.py. */
+  judgedAlike(judged, { block, point, at }, last, index) {
+    const runs = outputOf(point) === outputOf(last.point) ? [] : block.cells[index][6] ?? [];
+    for (let k = 0; k < runs.length; k += 4) if (runs[k] > at && runs[k] <= last.at && (runs[k] === at + 1 || runs[k + 3] === judged.actual)) judged = this.period(block, runs, k);
+    return judged;
   }
 
   /* ---- drawing ---- */

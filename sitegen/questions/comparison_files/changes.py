@@ -101,7 +101,8 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
     flips = change.flips
     right = Counter[int]()  # cells that are right on every side that has them, by the number of these sides
     for cell in series.cells.cells:
-        sides = [of for of in (cell.judged_alike(before, after), cell.at(after)) if of and of.state != "absent"]
+        both = series.cells.judged_alike(cell, before, after), cell.at(after)
+        sides = [period for period in both if period and period.state != "absent"]
         right[len(sides)] += not any(period.is_wrong for period in sides)
     listed = [flip for flip in flipped_cells(series.cells, before, after) if flip.fate in ORDER]
     listed.sort(key=lambda flip: (ORDER.index(flip.fate), flip.cell.document, flip.cell.path))
