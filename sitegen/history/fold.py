@@ -7,6 +7,7 @@ changes (``eval_fold``) are folded.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,7 +18,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.config.models import EvalConfig
 from sitegen.history.eval_fold import fold_eval
 from sitegen.history.eval_state import EvalState, history_of
 from sitegen.history.instructions import MOST_ADDED, InstructionHistories, what_instructs
@@ -69,7 +69,12 @@ class HistoryFold:
         self._irregular: dict[str, int] = {}  # where among the problems the one of a path is
         self._since = since
         self.repository = repository
-        self._known_renames = sorted(renamed, key=lambda rename: rename.position)  # they are found in any order
+        in_order = sorted(renamed, key=lambda rename: rename.position)  # they are found in any order
+        self._last_rename = in_order[-1].position if in_order else -1
+        last = {rename.old: layout.entry(last_id(rename.old, rename.position, in_order)) for rename in in_order}
+        by_old = [dataclasses.replace(entry, id=old, dir=None, aliases=()) for old, entry in last.items()]
+        self._before_rename = layout.with_entries(by_old)
+        """The layout until the last rename that is known in advance: the new entries apply to the old ids as well."""
         # No bound method of this object is passed on: the cycle would keep all states until garbage collection.
         read = repository.read_blob
         answer = repository.answer
@@ -78,7 +83,7 @@ class HistoryFold:
             lambda file: answer(f"says {splitext(file.path)[1]}", file.oid, partial(what_instructs, file.path)),
         )
         self._roles = lru_cache(maxsize=4_096)(  # most commits change a few files that others change too
-            lambda path: (
+            lambda path, layout: (
                 layout.places(path),
                 layout.is_instruction(path),
                 layout.is_shared(path) or path == layout.manifest_path,
@@ -126,7 +131,7 @@ class HistoryFold:
             self.problems[reported] = replace(self.problems[reported], past=True)
         if not file_type:
             return
-        places, instruction, is_rule = self._roles(path)
+        places, instruction, is_rule = self._roles(path, self._layout_at(commit))
         names = {basename(glob).replace("*", "x") for glob in self.layout.site.instructions}
         instruction = instruction or any(self.layout.is_instruction(f"{path}/{name}") for name in names)
         if places or instruction or is_rule or self.layout.hides(path):
@@ -144,20 +149,21 @@ class HistoryFold:
         under the new id states other outputs.
         """
         commit, changes = revision.commit, revision.changes
+        layout = self._layout_at(commit)
         # By eval, including strangers: folders beside iterations without such a name.
         by_eval: dict[str, dict[ChangedPath, PathRole]] = {}
         instructions, rules, of_evals = [], [], set[ChangedPath]()
         followed = dict[str, ChangedPath]()  # by where the file is now; the commit that moved it may have changed it
         for change in changes:
-            _, is_instruction, is_rule = self._roles(change.path)
+            _, is_instruction, is_rule = self._roles(change.path, layout)
             path = self.layout.place_now(change.path, commit.position)
             other = followed.get(path, change)
             followed[path] = ChangedPath(path, change.old or other.old, change.new or other.new)
-            of_evals |= {change for place in self._roles(path)[0] if place.role != "stranger"}
+            of_evals |= {change for place in self._roles(path, layout)[0] if place.role != "stranger"}
             instructions += [change] * is_instruction
             rules += [change] * is_rule
         for path, change in followed.items():
-            for place in self._roles(path)[0] if change.old != change.new else ():
+            for place in self._roles(path, layout)[0] if change.old != change.new else ():
                 by_eval.setdefault(place.eval_id, {})[change] = place
         dates = [datetime.fromisoformat(at.commit.committed_at) for at in (self.last, revision) if at and self.last]
         self.backward_dates += dates != sorted(dates)
@@ -215,10 +221,11 @@ class HistoryFold:
             if self.layout.share_folder(old, new) or staying >= (deleted[old] & added[new]).total():
                 continue
             # Earlier commits were folded by the old entry; under the new entry, other files are outputs.
-            if self._entry_of(old).outputs != self._entry_of(new).outputs:
+            layout = self._layout_at(self.head)
+            if layout.entry(old).outputs != layout.entry(new).outputs:
                 raise StartOverError(self.layout, RenamedEval(old=old, position=self.head.position, new=new))
             state = self.evals[new] = self.evals.pop(old)
-            state.id, state.entry = new, self._entry_of(new)
+            state.id, state.entry = new, layout.entry(new)
             if old in self.begun:
                 self.begun[new] = self.begun.pop(old)
             state.folders = list(dict.fromkeys([*self.layout.folders(new), *state.folders]))
@@ -226,16 +233,16 @@ class HistoryFold:
             self.problems[:] = [replace(each, eval_id=new) if each.eval_id == old else each for each in self.problems]
             by_eval[new] = by_eval.pop(old) | by_eval[new]
 
-    def _entry_of(self, eval_id: str) -> EvalConfig:
-        """Return the built manifest's entry of an eval, by its final id if the rename is known in advance."""
-        return self.layout.entry(last_id(eval_id, self.head.position, self._known_renames))
+    def _layout_at(self, commit: Commit) -> Layout:
+        """Return the layout of a commit, which has other entries under the old ids of renamed evals."""
+        return self._before_rename if commit.position <= self._last_rename else self.layout
 
     def _eval_state(self, eval_id: str) -> EvalState:
         if eval_id not in self.evals:
             self.evals[eval_id] = EvalState(
                 id=eval_id,
                 folders=list(self.layout.folders(eval_id)),
-                entry=self._entry_of(eval_id),
+                entry=self._layout_at(self.head).entry(eval_id),
                 repository=self.repository,
                 problems=self.problems,
                 made_with=self.instructions.made_with,

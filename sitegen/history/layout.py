@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from posixpath import basename, join, normpath
 from typing import Any, Final, Literal, TypeAlias
@@ -217,6 +218,12 @@ class Layout:
         inside = (join(homes[eval_id], runs.inside) for eval_id, runs in self._runs.items() if runs.inside)
         self._inside_runs = compiled(tuple(inside))
         self._truths = frozenset({*GROUND_TRUTHS, *self.watched.ground_truths})
+
+    def with_entries(self, entries: Iterable[EvalConfig], moved: Sequence[Move] = ()) -> Layout:
+        """Return the layout with other entries of some evals, and with further moves."""
+        every = {entry.id: entry for entry in (*self.manifest.evals, *entries)}
+        manifest = dataclasses.replace(self.manifest, evals=tuple(every.values()))
+        return Layout(self.site, manifest, self.watched, (*moved, *self.moved))
 
     def entry(self, eval_id: str) -> EvalConfig:
         """Return the built manifest's entry of an eval, or the defaults."""

@@ -229,9 +229,7 @@ def _follow_earlier_places(fold: HistoryFold) -> None:
             unnamed = [folder for folder in folders if folder not in layout.folders(name)]
             found.setdefault(name, dataclasses.replace(entry, aliases=(*entry.aliases, *unnamed, at)))
     if found or moved:
-        entries = {entry.id: entry for entry in layout.manifest.evals} | found
-        manifest = dataclasses.replace(layout.manifest, evals=tuple(entries.values()))
-        raise StartOverError(Layout(layout.site, manifest, layout.watched, (*moved[:_MOST_MOVES], *layout.moved)))
+        raise StartOverError(layout.with_entries(found.values(), moved[:_MOST_MOVES]))
 
 
 def _structure(repository: Repository, layout: Layout, renamed: tuple[RenamedEval, ...]) -> str:
