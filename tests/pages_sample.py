@@ -470,7 +470,7 @@ def view_of(page: Page) -> Any:
 
 def trend(one: Series, **parts: Any) -> Page:
     """Its trend page, with these parts of the summary."""
-    best = best_points(one.points, one.specs[0])
+    best = best_points(one.points, one.specs[:1])[one.specs[0].name]
     return trend_page(one, EvalSummary(info=one.info, specs=one.specs, headlines=(), best=best, **parts))
 
 
@@ -485,15 +485,15 @@ def field_pages(one: Series) -> list[Page]:
 
 def summary(one: Series) -> EvalSummary:
     """A series in a few numbers."""
-    best = best_output(one, [(commit(0),)] * len(one.points))
+    best = best_points(one.points, one.specs[:1])[one.specs[0].name]
     return EvalSummary(
         info=one.info,
         specs=one.specs[:3],
         headlines=tuple(map(headline, one.points)),
         deleted=one.history.deleted,
         steps=steps_of(one),
-        best_output=best,
-        best=best_points(one.points, one.specs[0]),
+        best_output=best_output(one, best[-1] if best else None, [(commit(0),)] * len(one.points)),
+        best=best,
     )
 
 

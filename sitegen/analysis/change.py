@@ -11,6 +11,7 @@ eval is found by the same comparison.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import accumulate, groupby
 from typing import TypeAlias
 
@@ -241,27 +242,33 @@ def scored_now(point: Point) -> Scorecard:
     return replace(now, metrics=metrics, documents=tuple(each for each in now.documents if each.name not in added))
 
 
-def best_points(points: Sequence[Point], spec: MetricSpec) -> tuple[int | None, ...]:
-    """Return for each point of an eval the index of the best point up to and including it, by a metric.
+def best_points(points: Sequence[Point], specs: Sequence[MetricSpec]) -> dict[str, tuple[int | None, ...]]:
+    """Return by metric, for each point of an eval, the index of the best point up to and including it.
 
     None before the first value: an undefined value is never the best.
     """
-    since = comparable_since([point.scorecard for point in points], spec.name)
-    indices = []
-    at: int | None = None
     clocks = [_clocks(point) for point in points]
-    for index, here in enumerate(clocks):
-        if since[index] == index:
-            at = None
-        if here[1].metric(spec.name) is not None and (at is None or _compared_now(clocks[at], here).is_gain(spec)):
-            at = index
-        indices.append(at)
-    return tuple(indices)
+    compared = cache(
+        lambda before, after: _compared_now(clocks[before], clocks[after])
+    )  # most metrics ask for the same
+    since = comparable_since([point.scorecard for point in points], [spec.name for spec in specs])
+    best: dict[str, tuple[int | None, ...]] = {}
+    for spec in specs:
+        indices = []
+        at: int | None = None
+        for index, here in enumerate(clocks):
+            if since[spec.name][index] == index:
+                at = None
+            if here[1].metric(spec.name) is not None and (at is None or compared(at, index).is_gain(spec)):
+                at = index
+            indices.append(at)
+        best[spec.name] = tuple(indices)
+    return best
 
 
 def best_before_newest(series: Series) -> int | None:
     """Return the index of the best point before the newest; None if none of them can be compared with it."""
     points, spec = series.points, series.specs[0]
     newest = len(points) - 1
-    since = comparable_since([point.scorecard for point in points], spec.name)
-    return best_points(points, spec)[-2] if newest > 0 and since[newest] != newest else None
+    since = comparable_since([point.scorecard for point in points], [spec.name])[spec.name]
+    return best_points(points, [spec])[spec.name][-2] if newest > 0 and since[newest] != newest else None

@@ -180,23 +180,23 @@ def counts_by_case(documents: Iterable[DocumentScore]) -> dict[str, Counts]:
     return by_case
 
 
-def comparable_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
-    """Return for each point the index of the first point since which each point can be compared with the one before.
+def comparable_since(cards: Sequence[Scorecard], metrics: Iterable[str]) -> dict[str, list[int]]:
+    """Return by metric, for each point, the index of the first since which each can be compared with the one before.
 
     It can if both have a document in common and the same judge graded the metric. A point that has no
     documents, or does not state its judge, is skipped: the next one is compared with the newest earlier one that does.
     """
-    starts: list[int] = []
+    starts: dict[str, list[int]] = {metric: [] for metric in metrics}
     stated: Scorecard | None = None
     counted: Scorecard | None = None
     for index, card in enumerate(cards):
         judge = Compared(stated, card).exchanges[1] if stated and card.usage else None
         both = Compared(counted, card) if counted and card.documents else None
         is_new = both and both.before.documents[0].name != card.documents[0].name and both.overlap.verdict == "refused"
-        if is_new or regraded(judge, metric) or (both and regraded(both.exchanges[1], metric)):
-            starts.append(index)
-        else:
-            starts.append(starts[-1] if starts else 0)
+        judges = judge, both.exchanges[1] if both else None
+        for metric, of in starts.items():
+            begins = not of or is_new or any(regraded(each, metric) for each in judges)
+            of.append(index if begins else of[-1])
         if card.usage and (card.usage.judges or (card.usage.graded and not stated)):
             stated = card
         counted = card if card.documents else counted

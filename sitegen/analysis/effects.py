@@ -14,7 +14,7 @@ from math import fsum, isfinite
 from operator import attrgetter
 from typing import Final, TypeAlias
 
-from sitegen.analysis.change import best_points, compared_now
+from sitegen.analysis.change import compared_now
 from sitegen.analysis.deltas import Compared
 from sitegen.analysis.edits import BEFORE_ANY, attributed_to, other_edit
 from sitegen.analysis.noise.samples import interval_of
@@ -62,15 +62,14 @@ def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> t
     return tuple(sorted(found.values()))
 
 
-def best_output(series: Series, made_with: Sequence[Sequence[Commit]]) -> BestOutput | None:
-    """Return the best output of an eval, by ``best_points``; None if no output has a headline.
+def best_output(series: Series, best: int | None, made_with: Sequence[Sequence[Commit]]) -> BestOutput | None:
+    """Return the best output of an eval, which the ``best`` of its points has; None if no output has a headline.
 
     ``made_with`` as for ``windows``.
     """
-    points, spec = series.points, series.specs[0]
-    best = best_points(points, spec)[-1] if points else None
     if best is None:
         return None
+    points, spec = series.points, series.specs[0]
     card = compared_now(points[best], points[-1]).before
     value = card.metric(spec.name)
     if value is None:

@@ -76,13 +76,14 @@ def steps_of(series: Series) -> tuple[Step, ...]:
     every = [point.scorecard.expected_values or len(point.scorecard.documents) for point in points]
     cases = sorted(every)[(len(every) - 1) // 2] if every and not series.info.recorded else 0
     unit_variance = variance_by_units(points, [spec.name for spec in specs])
+    since = comparable_since([point.scorecard for point in points], [spec.name for spec in specs])
     found: list[_MetricLevels] = []
     for spec in specs:
         grain = (spec.high - spec.low) / cases if cases else 0.0
         fit = partial(levels, grain=grain, unit_variance=unit_variance(spec.name))
         search = _StepSearch(points=points, spec=spec, fit=fit)
-        firsts = comparable_since([point.scorecard for point in points], spec.name)
-        stretches = grouped((first, index) for index, first in enumerate(firsts))  # each comparable from its first on
+        # Each is comparable from its first point on.
+        stretches = grouped((first, index) for index, first in enumerate(since[spec.name]))
         found += [step for stretch in stretches.values() for step in search.steps(stretch)]
     groups = _steps_by_point(step for step in found if step.told != "blip")
     groups += [[step] for step in found if step.told == "blip" and step.spec is specs[0]]

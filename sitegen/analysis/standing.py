@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
 
-from sitegen.analysis.change import best_points, change, changes, compared_now, scored_now
+from sitegen.analysis.change import change, changes, compared_now, scored_now
 from sitegen.analysis.regressions import REGAINED, metric_step, step_between
 from sitegen.analysis.series import first_of_each_output, mixes_percentages, output_of, series_of
 from sitegen.config.models import MUTE_DIGITS, Mute
@@ -191,17 +191,20 @@ def _trouble(summary: EvalSummary, worse: Sequence[Step], behind: float | None) 
     return "behind" if behind else "none"
 
 
-def with_losses(series: Series, steps: tuple[Step, ...], results_of: ResultsOf) -> tuple[Step, ...]:
+def with_losses(
+    series: Series, steps: tuple[Step, ...], best: Sequence[int | None], since: ChangeVerdict | None
+) -> tuple[Step, ...]:
     """Return the steps of an eval, with the verdict on each that is worse, and its losses that are no steps.
 
     These are the fall of the newest output, and the distance from the best output unless another loss is half of it, or
     lies where most of it was lost. Both only if they are more than chance. What was such a loss when an earlier output
     was the newest, and was regained since, is among them too: as *fixed*.
+
+    ``best``: the best point up to each point. ``since``: the verdict on the distance from the best of all.
     """
     points = series.points
     if series.info.recorded or not points:
         return steps
-    best = best_points(points, series.specs[0])
     for loss in _regained_losses(series, best):
         fallen = [step for step in steps if step.status not in ("better", "blip")]
         if not any(abs(step.at - loss.at) <= 1 or step.until == loss.until for step in fallen):
@@ -210,7 +213,7 @@ def with_losses(series: Series, steps: tuple[Step, ...], results_of: ResultsOf) 
     others = (at for at in range(newest, 0, -1) if output_of(points, at - 1) != output_of(points, newest))
     if fall := _fall(series, next(others, 0), newest):
         steps = _with_fall(series, steps, fall)
-    distance = _distance_from_best(series, best[newest], newest, since_best(series, best[newest], results_of))
+    distance = _distance_from_best(series, best[newest], newest, since)
     if distance and not any(_explains(step, distance) for step in steps):
         steps = (*steps, distance)
     judged = changes(series, [(step.before, step.at) for step in steps if step.status in WORSE])

@@ -235,28 +235,36 @@ class _EvalJob:
 
         ``newest``: the result of the last point, if the record of the last build does not show it.
         """
+        headline_name = series.specs[0].name
+        best = best_points(series.points, series.specs[:1])[headline_name]
+        output = best_output(series, best[-1] if best else None, self._edits.made_with)
+        known = self._known.summary if self._known else None
+        if known and known.best_output == output:
+            since = known.since_best
+        else:
+            since = since_best(series, output.at if output else None, self._cards.results)
         steps: tuple[Step, ...] = ()
         patterns: tuple[PatternSummary, ...] = ()
-        if self._known:
-            steps, patterns = self._known.summary.steps, self._known.summary.patterns
+        if known:
+            steps, patterns = known.steps, known.patterns
         elif newest:
-            steps = with_losses(series, steps_of(series), self._cards.results)
+            steps = with_losses(series, steps_of(series), best, since)
             with working_on(self._snapshots[-1]):
                 patterns = _patterns(series, newest)
+        cards = [point.scorecard for point in series.points]
         point = series.points[-1] if series.points else None
-        then = [point.scorecard.metric(series.specs[0].name) for point in series.points]
-        now = [(point.now or point.scorecard).metric(series.specs[0].name) for point in series.points]
-        since = comparable_since([point.scorecard for point in series.points], series.specs[0].name)
-        best, known = best_output(series, self._edits.made_with), self._known
+        then = [card.metric(headline_name) for card in cards]
+        now = [(point.now or point.scorecard).metric(headline_name) for point in series.points]
+        firsts = comparable_since(cards, [headline_name])[headline_name]
         judged = verdict(all_specs(series.specs), series.info.thresholds, point.scorecard.metrics if point else ())
         return EvalSummary(
             info=series.info,
             specs=series.specs[:HEADLINES],
-            headlines=tuple(map(headline, series.points, repeat(series.specs), since)),
+            headlines=tuple(map(headline, series.points, repeat(series.specs), firsts)),
             deleted=series.history.deleted,
             without_output=series.history.without_output,
             stale=point is not None and point.stale,
-            unlike=known.summary.unlike if known else self._unlike(series),
+            unlike=known.unlike if known else self._unlike(series),
             change=point.change if point else None,
             weak=weak_sections(series),
             newly_wrong=newly_wrong(series),
@@ -265,21 +273,19 @@ class _EvalJob:
             upheld=tuple(label for label in suspects if label.judged == "right"),
             steps=steps,
             windows=windows,
-            best_output=best,
+            best_output=output,
             now=() if now == then else tuple(now),
-            best=best_points(series.points, series.specs[0]),
+            best=best,
             metrics=tuple(name for spec in series.specs for name in spec.names),
             usage=point.scorecard.usage if point else None,
-            recorded_otherwise=recorded_otherwise(point.snapshot, point.scorecard, series.specs[0].name)
+            recorded_otherwise=recorded_otherwise(point.snapshot, point.scorecard, headline_name)
             if point and not series.info.recorded
             else None,
-            since_best=known.summary.since_best
-            if known and known.summary.best_output == best
-            else since_best(series, best.at if best else None, self._cards.results),
+            since_best=since,
             averaged=averaged(series.specs[0], point.scorecard) if point else "",
             patterns=patterns,
             fields=field_summaries(series),
-            fallen=known.summary.fallen if known else fallen_slices(series),
+            fallen=known.fallen if known else fallen_slices(series),
             notes=len(self._notes),
             targets=tuple((row.label, row.status == "PASS") for row in judged.rows if row.status != "SKIP"),
             has_variants=point is not None and point.scorecard.has_variants,

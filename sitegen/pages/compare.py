@@ -77,6 +77,8 @@ class CompareData(Frozen):
     """Data in the page; None if there is no choice."""
     pieces: tuple[RawFile, ...] = ()
     """Files beside the page, oldest points first; empty if the page has all points, or if they would be too large."""
+    earlier: tuple[int, ...] = ()
+    """The points that are compared with the newest one: the previous one and, if that is another, the best one."""
     choosable: int = 0
     """Number of points that can be compared with each other; 0 if only the pairs of the page can be compared."""
     edits: tuple[EditingCommit, ...] = ()
@@ -96,22 +98,22 @@ def compare_data(
     nouns, last = series.info.nouns, len(series.points) - 1
     if last + 1 < FEWEST:
         return CompareData(None)
-    pairs, best = tuple(pairs), best_before_newest(series)
+    pairs, before = tuple(pairs), (last - 1, best_before_newest(series))
+    earlier = tuple(dict.fromkeys(place for place in before if place is not None))
     judges = _judges(series.points)
     details = [_point_block(series, index, judge) for index, judge in enumerate(judges)]
-    anchors = {0, last - 1, last, last - 1 if best is None else best}
-    anchors |= {place for _, place in series.baselines}
+    anchors = {0, last, *earlier, *(place for _, place in series.baselines)}
     linked = anchors.union(*pairs)
     source = CellSource(series, details, paged)
     embedded, block = source.embedded((linked, anchors))
     pieces = source.pieces(piece) if len(embedded) < len(details) else {}
     piece_of = {place: number for number, places in enumerate(pieces, piece) for place in places}
     edits, first = editing_commits(series), max(0, last + 1 - POINTS)
-    held, newest_and_best = set(embedded), (last - 1 if best is None else best, last)
+    held, since_earlier = set(embedded), [(place, last) for place in earlier]
     since_baselines = [(place, last) for _, place in series.baselines if place < last]
     neighbours = [(place - 1, place) for place in embedded if place - 1 in held][-_NEIGHBOURS:]
     of_page = sorted({*neighbours, *(pair for pair in pairs if held.issuperset(pair) and len({*pair}) > 1)})
-    judged = changes(series, [(last - 1, last), newest_and_best, *since_baselines, *of_page])
+    judged = changes(series, [*since_earlier, *since_baselines, *of_page])
     listed = [place for place in range(last + 1) if place >= first or place in held]
     judged_names = {name for point in series.points if point.scorecard.usage for name in point.scorecard.usage.graded}
     graded = [place for place, spec in enumerate(series.specs) if spec.name in judged_names]
@@ -126,7 +128,7 @@ def compare_data(
     page = {
         "points": points,
         "older": last + 1 - len(listed),
-        "best": details[last - 1 if best is None else best]["slug"],
+        "best": details[earlier[-1]]["slug"],
         "judged": _answers(series, {pair: judged[pair] for pair in sorted(judged) if held.issuperset(pair)}),
         **_edit_lists(edits, listed),
         "metrics": [[spec.label, int(spec.higher_is_better), spec.unit, int(spec.is_share)] for spec in series.specs],
@@ -138,7 +140,12 @@ def compare_data(
         "block": block,
     }
     return CompareData(
-        page=page, pieces=tuple(pieces.values()), choosable=len(piece_of) or len(embedded), edits=edits, changes=judged
+        page=page,
+        pieces=tuple(pieces.values()),
+        earlier=earlier,
+        choosable=len(piece_of) or len(embedded),
+        edits=edits,
+        changes=judged,
     )
 
 
@@ -336,12 +343,10 @@ class CompareView(Frozen):
 
     series: Series
     data: CompareData
-    earlier: tuple[int, ...]
-    """The points that are compared with the newest one: the previous one and, if that is another, the best one."""
     answers: CompareData | None = None
     """The variants and models of the newest output; None if there is nothing to compare."""
     prompts: Mapping[int, dict[str, RenderedPatch]] = {}
-    """How instructions differ between these points and the newest, by file, as far as the page has room."""
+    """How instructions differ between the earlier points and the newest, by file, as far as the page has room."""
 
     def change(self, earlier: int) -> Change:
         """What became of the eval from an earlier point to the newest."""
@@ -375,10 +380,9 @@ def compare_page(
 
     ``draw`` draws edits since a commit as diffs, if they are shown.
     """
-    before = len(series.points) - 2, best_before_newest(series)
-    earlier = tuple(dict.fromkeys(place for place in before if place is not None and place >= 0))
-    prompts = {at: draw(edits_since(series, at), series.points[at].snapshot.commit) for at in earlier} if draw else {}
-    view = CompareView(series=series, data=data, earlier=earlier, answers=answers, prompts=prompts)
+    commits = {at: series.points[at].snapshot.commit for at in data.earlier}
+    prompts = {at: draw(edits_since(series, at), commit) for at, commit in commits.items()} if draw else {}
+    view = CompareView(series=series, data=data, answers=answers, prompts=prompts)
     return Page(links.compare(series.info.id), "pages/compare.html", view)
 
 

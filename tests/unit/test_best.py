@@ -29,21 +29,23 @@ def card(of: Scorecard, value: float | None) -> Scorecard:
 
 
 def summary(one: Series) -> EvalSummary:
+    best = best_points(one.points, one.specs[:1])["f1"]
     return EvalSummary(
         one.info,
         one.specs[:3],
         tuple(replace(sample.headline(point), committed_at="2026-01-02T03:04:05Z") for point in one.points),
-        best_output=best_output(one, [(sample.commit(index),) for index in range(len(one.points))]),
+        best_output=best_output(one, best[-1], [(sample.commit(index),) for index in range(len(one.points))]),
         now=tuple((point.now or point.scorecard).metric("f1") for point in one.points),
-        best=best_points(one.points, one.specs[0]),
+        best=best,
     )
 
 
 def test_the_best_so_far_is_the_earliest_of_equals():
     f1 = sample.SPECS[0]
-    assert best_points(series(None, 0.5, 0.4, None, 0.7, 0.7, 0.6).points, f1) == (None, 1, 1, 1, 4, 4, 4)
-    assert best_points(series(3.0, 2.0, 5.0).points, replace(f1, higher_is_better=False)) == (0, 1, 1)
-    assert best_points((), f1) == ()
+    values = series(None, 0.5, 0.4, None, 0.7, 0.7, 0.6)
+    assert best_points(values.points, [f1])["f1"] == (None, 1, 1, 1, 4, 4, 4)
+    assert best_points(series(3.0, 2.0, 5.0).points, [replace(f1, higher_is_better=False)])["f1"] == (0, 1, 1)
+    assert best_points((), [f1]) == {"f1": ()}
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,7 @@ def test_every_page_and_file_names_the_same_output(then, now, best):
     _, (at,), *_ = sample.view_of(regressions_page([stored], (), {}))
     assert (at.best.label, at.summary.best_output.value) == (label, value)
     compared = sample.view_of(compare_page(one, compare_data(one, ())))
-    assert one.points[compared.earlier[-1]].snapshot.label == label
+    assert one.points[compared.data.earlier[-1]].snapshot.label == label
     feed = feed_file(sample.SITE, one.points[-1].snapshot.commit, [stored]).content.decode()
     newest_entry = feed.split("<entry>")[1]
     assert "New best" in newest_entry
@@ -95,7 +97,7 @@ def test_outputs_are_compared_over_the_documents_that_both_have(name, outputs, b
     for point, right in zip(sample.points(len(outputs)), outputs, strict=True):
         card = sample.card({document: Counts(tp=n, fp=10 - n, fn=10 - n) for document, n in right.items()})
         points.append(replace(point, scorecard=card, now=None))
-    assert best_points(points, sample.SPECS[0]) == best
+    assert best_points(points, sample.SPECS[:1]) == {"f1": best}
 
 
 def test_outputs_are_comparable_as_long_as_each_has_a_document_of_the_one_before():
@@ -106,4 +108,5 @@ def test_outputs_are_comparable_as_long_as_each_has_a_document_of_the_one_before
         (("", "", ""), [0, 0, 0]),
         (("12", "23", "45", "", "51"), [0, 0, 2, 2, 2]),
     ):
-        assert comparable_since([sample.card(dict.fromkeys(names, Counts())) for names in cards], "f1") == expected
+        documents = [sample.card(dict.fromkeys(names, Counts())) for names in cards]
+        assert comparable_since(documents, ["f1"]) == {"f1": expected}

@@ -76,11 +76,9 @@ def test_the_same_judge_silence_and_rules_are_no_other_judge() -> None:
 
 def test_what_is_best_is_asked_anew_where_another_judge_begins_and_silence_in_between_hides_none() -> None:
     cards = [card(7), card(4), card(5, ""), card(3, "j-2"), card(4, "j-2")]
-    since = comparable_since(cards, "score")
-    assert since == [0, 0, 0, 3, 3]
+    assert comparable_since(cards, ["score", "cost"]) == {"score": [0, 0, 0, 3, 3], "cost": [0] * 5}
     points = [replace(point, scorecard=each, now=None) for point, each in zip(sample.points(5), cards, strict=True)]
-    assert best_points(points, MetricSpec("score", "Score", "")) == (0, 0, 0, 3, 4)
-    assert comparable_since(cards, "cost") == [0] * 5
+    assert best_points(points, [MetricSpec("score", "Score", "")]) == {"score": (0, 0, 0, 3, 4)}
 
 
 def judged_by(content: str, settings: str = "{}", file: str = "o.jsonl") -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -276,7 +276,7 @@ def test_edits_of_instructions_stand_between_the_points_around_them_and_git_show
     assert [(row.point, len(row.paths)) for row in commits] == [(2, 1), (7, 2), (12, 1), (17, 1)]
     first, last = one.points[5].snapshot.commit, one.points[-1].snapshot.commit
     data = compare_data(one, ())
-    command = compare.CompareView(series=one, data=data, earlier=(5,)).diff_of(5, commits[1:3])
+    command = compare.CompareView(series=one, data=data).diff_of(5, commits[1:3])
     assert (
         command == f"git diff {first.short} {last.short} -- .claude/instructions/waybill.md 'prompts/hazard classes.md'"
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.change import change
+from sitegen.analysis.change import best_points, change
 from sitegen.analysis.standing import (
     ResultsOf,
     Trouble,
@@ -19,7 +19,7 @@ from sitegen.analysis.standing import (
     worse_than_it_was,
 )
 from sitegen.config.models import Mute
-from sitegen.model.changes import ChangeVerdict, Decision, StepStatus
+from sitegen.model.changes import ChangeVerdict, Decision, Step, StepStatus
 from sitegen.model.scorecards import Result
 from sitegen.model.series import BestOutput, EvalSummary, Series
 from sitegen.model.timeline import Snapshot
@@ -34,6 +34,12 @@ from tests.unit.test_for_machines import headline, step, summary
 def unasked(snapshots: object) -> Iterable[Result]:
     """Nothing is scored again where the ground truth and the rules are what they were."""
     raise AssertionError(snapshots)
+
+
+def losses_of(series: Series, steps: tuple[Step, ...] = ()) -> tuple[Step, ...]:
+    """The steps of a series, with the losses that are none."""
+    best = best_points(series.points, series.specs[:1])["f1"]
+    return with_losses(series, steps, best, since_best(series, best[-1], unasked))
 
 
 def scored_in(repo: GitRepo, eval_id: str) -> ResultsOf:
@@ -153,7 +159,7 @@ LOSSES: list[tuple[str, tuple[str, ...], list[tuple[str, int, int, float, tuple[
 @pytest.mark.parametrize(("name", "outputs", "expected"), LOSSES, ids=[name for name, *_ in LOSSES])
 def test_losses_that_are_no_steps_have_their_output_and_what_broke_there(tmp_path, name, outputs, expected):
     series = with_values(tmp_path, *outputs)
-    losses = with_losses(series, (), unasked)
+    losses = losses_of(series)
     found = [(at.status, at.before, at.at, round(at.metrics[0].points, 1), at.verdict) for at in losses]
     assert [(*loss, (verdict.fixed, verdict.broken)) for *loss, verdict in found if verdict] == expected
     assert [at.commit.sha for at in losses] == [series.points[at.at].snapshot.commit.sha for at in losses]
@@ -161,18 +167,18 @@ def test_losses_that_are_no_steps_have_their_output_and_what_broke_there(tmp_pat
 
 def test_a_step_at_the_newest_output_is_listed_once_and_a_fall_beyond_chance_is_not_too_new(tmp_path):
     series = with_values(tmp_path, ALL, HALF)
-    (fall,) = with_losses(series, (), unasked)
+    (fall,) = losses_of(series)
     for status, expected in (("new", "fell"), ("open", "open"), ("better", "better")):
         steps = (replace(fall, status=status),)
-        found = [at.status for at in with_losses(series, steps, unasked)]
+        found = [at.status for at in losses_of(series, steps)]
         assert found == ([expected] if status != "better" else ["better", "fell"])
 
 
 def test_metrics_beside_the_newest_fall_are_measured_between_the_same_two_outputs_as_the_headline(tmp_path):
     series = with_values(tmp_path, ALL, HALF)
-    (fall,) = with_losses(series, (), unasked)
+    (fall,) = losses_of(series)
     levels = tuple(replace(fall.metrics[0], name=name, before=0.8, points=-30.0) for name in ("f1", "recall"))
-    (found,) = with_losses(series, (replace(fall, status="new", metrics=levels),), unasked)
+    (found,) = losses_of(series, (replace(fall, status="new", metrics=levels),))
     before, after = (point.scorecard.metric("recall") for point in series.points)
     assert [(metric.name, metric.before, metric.after) for metric in found.metrics] == [
         ("f1", fall.metrics[0].before, fall.metrics[0].after),
@@ -182,9 +188,9 @@ def test_metrics_beside_the_newest_fall_are_measured_between_the_same_two_output
 
 def test_a_step_of_another_metric_where_most_was_lost_stands_for_the_distance_from_the_best(tmp_path):
     series = with_values(tmp_path, ALL, HALF, HALF + "k")
-    (behind,) = with_losses(series, (), unasked)
+    (behind,) = losses_of(series)
     recall = replace(behind, status="open", metrics=(replace(behind.metrics[0], name="recall", points=-2.0),))
-    assert [step.status for step in with_losses(series, (recall,), unasked)] == ["open"]
+    assert [step.status for step in losses_of(series, (recall,))] == ["open"]
 
 
 @pytest.mark.parametrize(("change", "over_common"), [(-0.05, True), (-0.3, False)])

@@ -249,7 +249,8 @@ class TrendView(Frozen, dict=True, gc=True):
     @property
     def breaks(self) -> tuple[int, ...]:
         """Indices of points that cannot be compared with the one before: no document in common, or another judge."""
-        since = comparable_since([point.scorecard for point in self.points], self.specs[0].name)
+        name = self.specs[0].name
+        since = comparable_since([point.scorecard for point in self.points], [name])[name]
         return tuple(sorted({*since} - {0}))
 
     @cached_property
@@ -260,9 +261,11 @@ class TrendView(Frozen, dict=True, gc=True):
         """
         found: list[tuple[Point | None, float | None, str]] = []
         cards = [point.scorecard for point in self.points]
+        since = comparable_since(cards, [spec.name for spec in self.specs])
+        best_of = best_points(self.points, self.specs)
         for k, spec in enumerate(self.specs):
-            best = self.summary.best[-1] if k == 0 else best_points(self.points, spec)[-1]
-            words = "among comparable outputs" if comparable_since(cards, spec.name)[-1] else ""
+            best = best_of[spec.name][-1]
+            words = "among comparable outputs" if since[spec.name][-1] else ""
             if best is None:
                 found.append((None, None, words))
                 continue
