@@ -219,9 +219,10 @@ def _record_beside(
     state: EvalState, outputs: tuple[Blob, ...], folder: str, *, in_own_folder: bool = True
 ) -> Blob | None:
     """Return the record in the folder of an output, which is no output itself."""
-    names, taken = records_of(state.kind, in_own_folder=in_own_folder), {blob.path for blob in outputs}
-    paths = [f"{folder}/{name}" if folder else name for name in names]
-    return first_blob([path for path in paths if path not in taken], state.files)
+    here, start = state.files.folder(folder), f"{folder}/" if folder else ""
+    present = [name for name in records_of(state.kind, in_own_folder=in_own_folder) if name in here.files]
+    taken = {blob.path for blob in outputs}
+    return first_blob([name for name in present if start + name not in taken], here, start)
 
 
 def _drafted(state: EvalState, label: str, outputs: tuple[Blob, ...], recorded: Blob | None = None) -> Snapshot:
@@ -250,13 +251,13 @@ def _new_unit(state: EvalState, name: str) -> SeriesIteration:
             return state.iterations.new_iteration(position, f"{position:04d}-{words}".rstrip("-"))
         return state.iterations.new_iteration(stated, f"{stated:04d}")
     number = iteration_number(name) or 0
-    slug = f"{number:04d}"
-    if slug in {unit.slug for unit in state.iterations.units.values()}:
-        path = f"{state.active}/{RESULTS}/{name}"
-        message = f"{name!r} has the number of another iteration, {number}; both are kept."
-        state.report(Problem.of_type("same_number", message, "Give each iteration a number of its own.", path))
-        slug = f"{slug}-{name.lower()}"
-    return state.iterations.new_iteration(number, slug)
+    unit = state.iterations.new_iteration(number, f"{number:04d}")
+    if unit.slug == f"{number:04d}":
+        return unit
+    path = f"{state.active}/{RESULTS}/{name}"
+    message = f"{name!r} has the number of another iteration, {number}; both are kept."
+    state.report(Problem.of_type("same_number", message, "Give each iteration a number of its own.", path))
+    return state.iterations.new_iteration(number, f"{number:04d}-{name.lower()}")
 
 
 def _start_snapshots(
@@ -303,7 +304,7 @@ def _start_snapshots(
             continue
         cause = _cause_since(last or previous, draft, waited=name not in touched)
         started.append((name, _new_snapshot(state, iteration, ("outputs", *cause), draft)))
-    for name, snapshot in _in_series_order(started):
+    for name, snapshot in _in_series_order(started) if len(started) > 1 else started:
         series.append(name, snapshot)
     newest = series.newest_scored()
     if newest is None or newest not in files_by_name or newest in dict(started):

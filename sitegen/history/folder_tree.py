@@ -35,7 +35,7 @@ class FolderTree(Struct):
     def get(self, path: str) -> str | None:
         """Return the blob id of a file; None if there is no such file."""
         folder, _, name = path.rpartition("/")
-        return self.folder(folder).files.get(name)
+        return (self.folder(folder) if folder else self).files.get(name)
 
     def folder(self, path: str) -> FolderTree:
         """Return a folder, empty if it does not exist. The empty path is this folder."""
@@ -81,7 +81,7 @@ class FolderTree(Struct):
 
         Variants may also lie ``elsewhere``, in other folders.
         """
-        first = first_blob((f"{folder}/{name}" if folder else name for name in names), self)
+        first = first_blob(names, self.folder(folder), f"{folder}/" if folder else "")
         if not variants:
             return (first,) if first else ()
         is_variant = re.compile(variants)
@@ -94,9 +94,9 @@ class FolderTree(Struct):
         return tuple(sorted((*of_variants, *((first,) if first else ()))))
 
 
-def first_blob(paths: Iterable[str], files: FolderTree | Mapping[str, str]) -> Blob | None:
-    """Return the first of the paths at which a file exists. ``files``: maps paths to blob ids."""
+def first_blob(paths: Iterable[str], files: FolderTree | Mapping[str, str], start: str = "") -> Blob | None:
+    """Return the first of the paths at which a file exists. ``files``: maps paths, without ``start``, to blob ids."""
     for path in paths:
         if (oid := files.get(path)) is not None:
-            return Blob(intern(path), oid)
+            return Blob(intern(start + path), oid)
     return None
