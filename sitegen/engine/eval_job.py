@@ -339,6 +339,7 @@ class _EvalJob:
         for first, inputs in zip(firsts, all_inputs(self._context, [outputs[first] for first in firsts]), strict=True):
             from sitegen.scoring.truth_correction import corrected_line
 
+            self._cards.read_rules(outputs[first], inputs.mapping)
             result = score(inputs)
             for key, suspect in missing:
                 if suspect.agreeing[0] == first:
