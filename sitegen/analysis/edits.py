@@ -80,7 +80,7 @@ class OutputEdits(Frozen, gc=True, dict=True):
         """Return the commits of the edits that one output can have been made with."""
         end = bisect_right(self._positions, snapshot.commit.position)
         made_at = snapshot.made_at or ""  # fewer than ``_SHORTEST_ID`` digits name no commit
-        candidates = self._by_prefix.get(made_at[:_SHORTEST_ID], ())
+        candidates = self._by_prefix.get(made_at[:_SHORTEST_ID], ()) if made_at else ()
         if recorded := next((commit for commit in candidates if commit.sha.startswith(made_at)), None):
             end = bisect_right(self._positions, recorded.position)
             return (self.edits[end - 1].commit,) if end else ()

@@ -168,7 +168,7 @@ def mean_change(effects: Iterable[Effect]) -> float | None:
     """
     effects = tuple(effects)
     computed = [effect for effect in effects if not effect.spec.recorded]
-    known = [(effect.gain, effect.spec) for effect in computed or effects if effect.gain is not None]
+    known = [(gain, effect.spec) for effect in computed or effects if (gain := effect.gain) is not None]
     shares = [gain if isfinite(spec.high - spec.low) else 0.0 for gain, spec in known]  # an amount has no range
     return fsum(shares) / len(shares) if shares else None
 

@@ -349,8 +349,10 @@ class Effect(Frozen):
     @property
     def gain(self) -> float | None:
         """The shift as a share of the metric's range, positive for the better; None if it is open which edit did it."""
-        of_range = None if self.shift is None or self.window.or_edit else self.shift / self.spec.size
-        return of_range if of_range is None or self.spec.higher_is_better else -of_range
+        shift = self.shift
+        if shift is None or self.window.or_edit:
+            return None
+        return shift / self.spec.size if self.spec.higher_is_better else -shift / self.spec.size
 
     @property
     def regraded(self) -> bool:

@@ -417,7 +417,7 @@ def _moves(edit: EditEffects) -> dict[tuple[str, str, str], tuple[int, int, str]
         flips = Flips() if effect.window.model else effect.window.flips or Flips()
         fixed, broken, doubts = dict(flips.fixed), dict(flips.broken), {name: of for name, *of in flips.doubts}
         for name in fixed | broken:
-            said = doubts_of(doubts.get(name, (0, 0)))
+            said = doubts_of(doubts[name]) if name in doubts else ""
             moves[effect.info.id, effect.info.name, name] = fixed.get(name, 0), broken.get(name, 0), said
     return moves
 

@@ -24,7 +24,7 @@ from sitegen.analysis.series import problems_of_point
 from sitegen.analysis.slices import Split, axes_of, headlines_by, splits
 from sitegen.importers.case import BETWEEN
 from sitegen.model.changes import Change, Noise
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.outcomes import LARGEST_NUMBER
 from sitegen.model.scorecards import ANSWERERS, Scorecard
@@ -432,10 +432,11 @@ def heat_map(points: Sequence[Point], moved: Mapping[str, tuple[float | None, ..
         group = section(name)
         sections.setdefault(name if group == TOP_LEVEL else group, []).append(name)
     columns = [dict(point.scorecard.fields) for point in points]
+    fields = grouped((section(name), name) for name in dict.fromkeys(chain.from_iterable(columns)))
     heat: list[HeatRow] = []
     for group, names in sections.items():
         if len(names) > 1:
-            inside = [[counts for name, counts in column.items() if section(name) == group] for column in columns]
+            inside = ([column[name] for name in fields[group] if name in column] for column in columns)
             heat.append((group, tuple([wrong_share(total(counts)) for counts in inside])))
         heat += [(name, moved[name]) for name in names]
     return heat if len(heat) > 1 else []
