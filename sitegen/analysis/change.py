@@ -248,9 +248,7 @@ def best_points(points: Sequence[Point], specs: Sequence[MetricSpec]) -> dict[st
     None before the first value: an undefined value is never the best.
     """
     clocks = [_clocks(point) for point in points]
-    compared = cache(
-        lambda before, after: _compared_now(clocks[before], clocks[after])
-    )  # most metrics ask for the same
+    compared = cache(lambda before, after: _compared_now(clocks[before], clocks[after]))  # metrics share most pairs
     since = comparable_since([point.scorecard for point in points], [spec.name for spec in specs])
     best: dict[str, tuple[int | None, ...]] = {}
     for spec in specs:
@@ -264,11 +262,3 @@ def best_points(points: Sequence[Point], specs: Sequence[MetricSpec]) -> dict[st
             indices.append(at)
         best[spec.name] = tuple(indices)
     return best
-
-
-def best_before_newest(series: Series) -> int | None:
-    """Return the index of the best point before the newest; None if none of them can be compared with it."""
-    points, spec = series.points, series.specs[0]
-    newest = len(points) - 1
-    since = comparable_since([point.scorecard for point in points], [spec.name])[spec.name]
-    return best_points(points, [spec])[spec.name][-2] if newest > 0 and since[newest] != newest else None

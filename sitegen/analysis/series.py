@@ -13,7 +13,7 @@ from sitegen.config.models import MAPPINGS
 from sitegen.model.changes import Noise
 from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.problems import Problem
-from sitegen.model.scorecards import Result, Scorecard
+from sitegen.model.scorecards import Result
 from sitegen.model.series import HEADLINES, EvalInfo, Headline, Point, Series
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.scoring.answerers import answerers_of
@@ -40,8 +40,9 @@ def headline(point: Point, specs: tuple[MetricSpec, ...], comparable_since: int 
     )
 
 
-def problems_of_point(info: EvalInfo, snapshot: Snapshot, scorecard: Scorecard) -> tuple[Problem, ...]:
+def problems_of_point(info: EvalInfo, point: Point) -> tuple[Problem, ...]:
     """Return the findings of a scorecard as problems of the files that they are in."""
+    snapshot = point.snapshot
     blobs = {
         "output": snapshot.outputs[0] if snapshot.outputs else None,
         "ground_truth": snapshot.ground_truth,
@@ -66,7 +67,7 @@ def problems_of_point(info: EvalInfo, snapshot: Snapshot, scorecard: Scorecard) 
             values=finding.values,
             paste=json.dumps({mapping: json.loads(finding.paste)}) if finding.paste else "",
         )
-        for finding in scorecard.findings
+        for finding in point.scorecard.findings
         for side in (paths.get(finding.about) or "",)
     )
 

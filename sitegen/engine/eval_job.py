@@ -28,7 +28,7 @@ from sitegen.config.notes import Notes, read_notes
 from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord, TaskCache, encode
 from sitegen.engine.failures import attempt, working_on
 from sitegen.engine.memo import CachedRow
-from sitegen.engine.scorecard_store import EvalScorecards, all_inputs, without_lost_contents
+from sitegen.engine.scorecard_store import EvalScorecards, without_lost_contents
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import digest, digest_of_inputs
 from sitegen.errors import MissingObjectsError
@@ -197,7 +197,7 @@ class _EvalJob:
         outcomes |= {edit: compared[pair] for edit, pair in edits.items()}
         decided = tuple([with_outcome(series, window, outcomes.get(window.edit)) for window in edit_windows])
         suspects, corrections = self._suspects(series)
-        of_points = [problems_of_point(series.info, point.snapshot, point.scorecard) for point in series.points]
+        of_points = [problems_of_point(series.info, point) for point in series.points]
         of_source: tuple[Problem, ...] = ()
         if self._sources and newest:
             _, _, of_source = self._sources.tree_page(self._snapshots[-1], newest)
@@ -235,27 +235,25 @@ class _EvalJob:
 
         ``newest``: the result of the last point, if the record of the last build does not show it.
         """
-        headline_name = series.specs[0].name
-        best = best_points(series.points, series.specs[:1])[headline_name]
+        name = series.specs[0].name
+        best = best_points(series.points, series.specs[:1])[name]
         output = best_output(series, best[-1] if best else None, self._edits.made_with)
         known = self._known.summary if self._known else None
-        if known and known.best_output == output:
-            since = known.since_best
-        else:
-            since = since_best(series, output.at if output else None, self._cards.results)
-        steps: tuple[Step, ...] = ()
-        patterns: tuple[PatternSummary, ...] = ()
-        if known:
-            steps, patterns = known.steps, known.patterns
-        elif newest:
+        at = output.at if output else None
+        since = (
+            known.since_best if known and known.best_output == output else since_best(series, at, self._cards.results)
+        )
+        steps: tuple[Step, ...] = known.steps if known else ()
+        patterns: tuple[PatternSummary, ...] = known.patterns if known else ()
+        if newest and not known:
             steps = with_losses(series, steps_of(series), best, since)
             with working_on(self._snapshots[-1]):
                 patterns = _patterns(series, newest)
         cards = [point.scorecard for point in series.points]
         point = series.points[-1] if series.points else None
-        then = [card.metric(headline_name) for card in cards]
-        now = [(point.now or point.scorecard).metric(headline_name) for point in series.points]
-        firsts = comparable_since(cards, [headline_name])[headline_name]
+        then = [card.metric(name) for card in cards]
+        now = [(point.now or point.scorecard).metric(name) for point in series.points]
+        firsts = comparable_since(cards, [name])[name]
         judged = verdict(all_specs(series.specs), series.info.thresholds, point.scorecard.metrics if point else ())
         return EvalSummary(
             info=series.info,
@@ -278,7 +276,7 @@ class _EvalJob:
             best=best,
             metrics=tuple(name for spec in series.specs for name in spec.names),
             usage=point.scorecard.usage if point else None,
-            recorded_otherwise=recorded_otherwise(point.snapshot, point.scorecard, headline_name)
+            recorded_otherwise=recorded_otherwise(point.snapshot, point.scorecard, name)
             if point and not series.info.recorded
             else None,
             since_best=since,
@@ -336,10 +334,9 @@ class _EvalJob:
         missing = [(key, suspect) for key, suspect in zip(keys, suspects, strict=False) if key not in corrections]
         firsts = dict.fromkeys(suspect.agreeing[0] for _, suspect in missing)
         score = scorer(series.info.kind).score
-        for first, inputs in zip(firsts, all_inputs(self._context, [outputs[first] for first in firsts]), strict=True):
+        for first, inputs in zip(firsts, self._cards.inputs([outputs[first] for first in firsts]), strict=True):
             from sitegen.scoring.truth_correction import corrected_line
 
-            self._cards.read_rules(outputs[first], inputs.mapping)
             result = score(inputs)
             for key, suspect in missing:
                 if suspect.agreeing[0] == first:

@@ -272,7 +272,7 @@ class _EvalPages:
             runs=repeats_of_runs(runs) if runs else None,
             moved=task.moved,
             limit=task.context.limits.discrepancies_per_type,
-            problems=problems_of_point(series.info, at, result.scorecard),
+            problems=problems_of_point(series.info, point),
             instructions=self._edits.made_with[index],
             difference=recorded_parts(made, at, self._scorecard) if by_rules else (),
             grid=self._grid(index, result) if result.cases else None,

@@ -292,7 +292,7 @@ class EvalScorecards:
     def _scored(self, snapshots: Sequence[Snapshot]) -> Iterator[Result]:
         """Score each snapshot, in order. Hidden values are removed here, so that no later step can show them."""
         context, hidden = self._context, redaction(self._context.redact)
-        all_files = all_inputs(context, snapshots)
+        all_files = self.inputs(snapshots)
         for snapshot in snapshots:
             with working_on(snapshot):
                 made = [replace(next(all_files), embedder=self.embedder)]
@@ -305,23 +305,25 @@ class EvalScorecards:
                     if file.reason == MISSING or not context.answers_a_question:
                         raise MissingObjectsError(file.path, snapshot.commit.sha, in_lfs=file.reason == POINTER)
                     self.not_fetched.add(self.key(snapshot))
-                self.read_rules(snapshot, made[0].mapping)
                 del files, file  # the contents, which are held no longer than the scorer needs them
                 scored = with_stated(scored_with_own_metrics(self.scorer, made.pop()), snapshot.usage)
             yield hidden.applied(scored) if hidden else scored
 
-    def read_rules(self, snapshot: Snapshot, mapping: File | None) -> None:
-        """Read the mapping by which a snapshot is scored, unless an earlier build read the same: that is slow."""
-        rules = snapshot.mapping, snapshot.settings
-        is_lost = mapping is not None and mapping.content is None
-        if is_lost or rules in self._rules_read or not traits_of(self.scorer.kind).is_structured:
-            return
-        self._rules_read.add(rules)
-        key = key_of_mapping(snapshot, self._context)
-        kept = CONFIGURATION.get(self._store, key) or Configuration()
-        read = read_mapping(mapping.content if mapping else None, snapshot.settings, kept.mapping)
-        if kept.mapping is None:
-            CONFIGURATION.keep(self._store, key, Configuration(mapping=read))
+    def inputs(self, snapshots: Sequence[Snapshot]) -> Iterator[ScoringInputs]:
+        """Yield what scores each snapshot, in order. A mapping that an earlier build read is not read again."""
+        all_files = all_inputs(self._context, snapshots)
+        for snapshot in snapshots:
+            made = [next(all_files)]
+            rules, mapping = (snapshot.mapping, snapshot.settings), made[0].mapping
+            is_lost = mapping is not None and mapping.content is None
+            if traits_of(self.scorer.kind).is_structured and rules not in self._rules_read and not is_lost:
+                self._rules_read.add(rules)
+                key = key_of_mapping(snapshot, self._context)
+                kept = CONFIGURATION.get(self._store, key) or Configuration()
+                read = read_mapping(mapping.content if mapping else None, snapshot.settings, kept.mapping)
+                if kept.mapping is None:
+                    CONFIGURATION.keep(self._store, key, Configuration(mapping=read))
+            yield made.pop()  # so that only the caller holds it
 
     def _keep(self, snapshot: Snapshot, result: Result, *, whole: bool) -> None:
         """Keep a scorecard, if it is not known yet. ``whole``: keep the judgements as well."""
@@ -350,11 +352,7 @@ class EvalScorecards:
         """The scoring inputs of the newest point; None if no rule names fields."""
         structured = traits_of(self._history.kind).is_structured
         newest = [at for at in self._history.snapshots[-1:] if at.mapping or at.settings != DEFAULT_SETTINGS]
-        if not structured or not newest:
-            return None
-        inputs = next(all_inputs(self._context, newest))
-        self.read_rules(newest[0], inputs.mapping)
-        return inputs
+        return next(self.inputs(newest)) if structured and newest else None
 
     @property
     def mapped_columns(self) -> tuple[tuple[str, str], ...]:

@@ -219,10 +219,9 @@ def _record_beside(
     state: EvalState, outputs: tuple[Blob, ...], folder: str, *, in_own_folder: bool = True
 ) -> Blob | None:
     """Return the record in the folder of an output, which is no output itself."""
-    here, start = state.files.folder(folder), f"{folder}/" if folder else ""
-    present = [name for name in records_of(state.kind, in_own_folder=in_own_folder) if name in here.files]
-    taken = {blob.path for blob in outputs}
-    return first_blob([name for name in present if start + name not in taken], here, start)
+    names, taken = records_of(state.kind, in_own_folder=in_own_folder), {blob.path for blob in outputs}
+    free = [name for name in names if (f"{folder}/{name}" if folder else name) not in taken]
+    return next(iter(state.files.outputs_in(folder, free)), None)
 
 
 def _drafted(state: EvalState, label: str, outputs: tuple[Blob, ...], recorded: Blob | None = None) -> Snapshot:

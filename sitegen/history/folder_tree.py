@@ -81,9 +81,10 @@ class FolderTree(Struct):
 
         Variants may also lie ``elsewhere``, in other folders.
         """
-        first = first_blob(names, self.folder(folder), f"{folder}/" if folder else "")
+        here, start = self.folder(folder), f"{folder}/" if folder else ""
+        first = [Blob(intern(start + name), oid) for name in names if (oid := here.get(name)) is not None][:1]
         if not variants:
-            return (first,) if first else ()
+            return tuple(first)
         is_variant = re.compile(variants)
         of_variants = [
             Blob(f"{place}/{name}", oid)
@@ -91,12 +92,12 @@ class FolderTree(Struct):
             for name, oid in self.folder(place).files.items()
             if is_variant.fullmatch(name)
         ]
-        return tuple(sorted((*of_variants, *((first,) if first else ()))))
+        return tuple(sorted((*of_variants, *first)))
 
 
-def first_blob(paths: Iterable[str], files: FolderTree | Mapping[str, str], start: str = "") -> Blob | None:
-    """Return the first of the paths at which a file exists. ``files``: maps paths, without ``start``, to blob ids."""
+def first_blob(paths: Iterable[str], files: FolderTree | Mapping[str, str]) -> Blob | None:
+    """Return the first of the paths at which a file exists. ``files``: maps paths to blob ids."""
     for path in paths:
         if (oid := files.get(path)) is not None:
-            return Blob(intern(start + path), oid)
+            return Blob(intern(path), oid)
     return None

@@ -349,10 +349,9 @@ class Effect(Frozen):
     @property
     def gain(self) -> float | None:
         """The shift as a share of the metric's range, positive for the better; None if it is open which edit did it."""
-        shift = self.shift
-        if shift is None or self.window.or_edit:
-            return None
-        return shift / self.spec.size if self.spec.higher_is_better else -shift / self.spec.size
+        shift = None if self.window.or_edit else self.shift
+        sign = 1 if self.spec.higher_is_better else -1
+        return None if shift is None else sign * shift / self.spec.size
 
     @property
     def regraded(self) -> bool:

@@ -25,7 +25,8 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from sitegen.analysis.change import best_before_newest, changes
+from sitegen.analysis.change import best_points, changes
+from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.flips import fate_of
 from sitegen.analysis.noise.samples import interval_of, is_counted
 from sitegen.analysis.series import series_of
@@ -95,12 +96,13 @@ def compare_data(
     ``pairs``: the points of pairs to which other pages link, such as those of its steps. ``piece``: the number of the
     first file beside the page. ``paged``: the cases that have a page.
     """
-    nouns, last = series.info.nouns, len(series.points) - 1
+    nouns, last, headline = series.info.nouns, len(series.points) - 1, series.specs[0].name
     if last + 1 < FEWEST:
         return CompareData(None)
-    pairs, before = tuple(pairs), (last - 1, best_before_newest(series))
-    earlier = tuple(dict.fromkeys(place for place in before if place is not None))
-    judges = _judges(series.points)
+    since = comparable_since([point.scorecard for point in series.points], [headline])[headline]
+    best = best_points(series.points, series.specs[:1])[headline][-2] if since[last] != last else None
+    earlier = tuple(dict.fromkeys(place for place in (last - 1, best) if place is not None))
+    pairs, judges = tuple(pairs), _judges(series.points)
     details = [_point_block(series, index, judge) for index, judge in enumerate(judges)]
     anchors = {0, last, *earlier, *(place for _, place in series.baselines)}
     linked = anchors.union(*pairs)
@@ -139,13 +141,9 @@ def compare_data(
         "errors": list(nouns.errors),
         "block": block,
     }
+    choosable = len(piece_of) or len(embedded)
     return CompareData(
-        page=page,
-        pieces=tuple(pieces.values()),
-        earlier=earlier,
-        choosable=len(piece_of) or len(embedded),
-        edits=edits,
-        changes=judged,
+        page=page, pieces=tuple(pieces.values()), earlier=earlier, choosable=choosable, edits=edits, changes=judged
     )
 
 

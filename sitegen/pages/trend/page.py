@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import cached_property
 from itertools import chain, islice, pairwise
 from operator import ne
@@ -158,8 +158,20 @@ class TrendView(Frozen, dict=True, gc=True):
 
     @cached_property
     def fields(self) -> tuple[FieldOverPoints, ...]:
-        """The fields that were judged at any point."""
-        return field_rows(self.points)
+        """Attributes in the order of the newest point; those that it lacks follow in the order of their first point.
+
+        Attributes that were never judged (a category that no document has) are left out: they have no page.
+        """
+        wrong: dict[str, int] = {}
+        total: dict[str, int] = {}
+        # Most attributes have the same few counts at every point. Multiplying equal counts takes a quarter of the time.
+        equal = Counter(chain.from_iterable([point.scorecard.fields for point in self.points]))
+        for (attribute, counts), times in equal.items():
+            wrong[attribute] = wrong.get(attribute, 0) + errors(counts) * times
+            total[attribute] = total.get(attribute, 0) + judged(counts) * times
+        now = dict(self.points[-1].scorecard.fields) if self.points else {}
+        names = [*now, *(attribute for attribute in total if attribute not in now)]
+        return tuple((name, now.get(name), wrong[name], total[name]) for name in names if total[name])
 
     @cached_property
     def documents(self) -> list[tuple[str, int, int, int]]:
@@ -178,14 +190,42 @@ class TrendView(Frozen, dict=True, gc=True):
         return sorted(rows, key=lambda row: (-row[2] / row[3], -row[1], row[0]))
 
     @cached_property
+    def _counts(self) -> list[dict[str, Counts]]:
+        """The counts of each attribute at each point."""
+        return [dict(point.scorecard.fields) for point in self.points]
+
+    @cached_property
     def moved(self) -> dict[str, tuple[float | None, ...]]:
-        """The attributes whose share of wrong values changed, with their shares at each point."""
-        return moved_fields(self.points, self.fields)
+        """The share of wrong values at each point, None where not judged, of the attributes of which it changed.
+
+        The last to change come first, of these those that changed more often.
+        """
+        rows = {name: tuple([wrong_share(counts.get(name)) for counts in self._counts]) for name, *_ in self.fields}
+        moved = {}
+        for name, shares in rows.items():
+            defined = [(index, share) for index, share in enumerate(shares) if share is not None]
+            changed = [index for (_, before), (index, share) in pairwise(defined) if share != before]
+            if changed:
+                moved[name] = changed[-1], len(changed)
+        return {name: rows[name] for name in sorted(moved, key=moved.__getitem__, reverse=True)}
 
     @cached_property
     def heat(self) -> list[HeatRow]:
-        """The rows of the heat map."""
-        return heat_map(self.points, self.moved)
+        """The rows of the heat map: the first of these fields; none if that is a single row.
+
+        Sections stand in the order of their last change, each with its fields below it. A section of which one field
+        changed has no row of its own.
+        """
+        drawn = islice(self.moved, HEAT_ROWS)
+        sections = grouped((name if section(name) == TOP_LEVEL else section(name), name) for name in drawn)
+        every = grouped((section(name), name) for name in dict.fromkeys(chain.from_iterable(self._counts)))
+        heat: list[HeatRow] = []
+        for group, names in sections.items():
+            if len(names) > 1:
+                inside = ([counts[name] for name in every[group] if name in counts] for counts in self._counts)
+                heat.append((group, tuple([wrong_share(total(counts)) for counts in inside])))
+            heat += [(name, self.moved[name]) for name in names]
+        return heat if len(heat) > 1 else []
 
     @property
     def older(self) -> int:
@@ -289,8 +329,7 @@ class TrendView(Frozen, dict=True, gc=True):
     @property
     def score_changes_of(self) -> tuple[ProblemCause, ...]:
         """The causes of problems that change the newest scores, the most severe first."""
-        newest = self.points[-1]
-        return score_changes(problems_of_point(self.info, newest.snapshot, newest.scorecard))
+        return score_changes(problems_of_point(self.info, self.points[-1]))
 
     @property
     def files_of(self) -> list[tuple[str, str]]:
@@ -386,60 +425,6 @@ def noise_of_repeats(series: Series) -> Noise | None:
     """
     noise = None if series.info.recorded else noise_of(repeats_among(series.points, series.cells))
     return None if noise is None or noise.pooled.rate is None or noise.outputs - noise.groups < FEWEST else noise
-
-
-def field_rows(points: Sequence[Point]) -> tuple[FieldOverPoints, ...]:
-    """Attributes in the order of the newest point; attributes that it lacks follow in the order of their first point.
-
-    Attributes that were never judged (a category that no document has) are left out: they have no page.
-    """
-    wrong: dict[str, int] = {}
-    total: dict[str, int] = {}
-    # Most attributes have the same few counts at every point. Multiplying equal counts takes a quarter of the time.
-    equal = Counter(chain.from_iterable([point.scorecard.fields for point in points]))
-    for (attribute, counts), times in equal.items():
-        wrong[attribute] = wrong.get(attribute, 0) + errors(counts) * times
-        total[attribute] = total.get(attribute, 0) + judged(counts) * times
-    now = dict(points[-1].scorecard.fields) if points else {}
-    names = [*now, *(attribute for attribute in total if attribute not in now)]
-    return tuple((name, now.get(name), wrong[name], total[name]) for name in names if total[name])
-
-
-def moved_fields(points: Sequence[Point], fields: Sequence[FieldOverPoints]) -> dict[str, tuple[float | None, ...]]:
-    """The share of wrong values at each point, None where not judged, of the attributes of which it changed.
-
-    The last to change come first, of these those that changed more often.
-    """
-    columns = [dict(point.scorecard.fields) for point in points]
-    rows = {name: tuple([wrong_share(column.get(name)) for column in columns]) for name, *_ in fields}
-    moved = {}
-    for name, shares in rows.items():
-        defined = [(index, share) for index, share in enumerate(shares) if share is not None]
-        changed = [index for (_, before), (index, share) in pairwise(defined) if share != before]
-        if changed:
-            moved[name] = changed[-1], len(changed)
-    return {name: rows[name] for name in sorted(moved, key=moved.__getitem__, reverse=True)}
-
-
-def heat_map(points: Sequence[Point], moved: Mapping[str, tuple[float | None, ...]]) -> list[HeatRow]:
-    """The rows of the heat map: the first of these fields; none if that is a single row.
-
-    Sections stand in the order of their last change, each with its fields below it. A section of which one field
-    changed has no row of its own.
-    """
-    sections: dict[str, list[str]] = {}
-    for name in islice(moved, HEAT_ROWS):
-        group = section(name)
-        sections.setdefault(name if group == TOP_LEVEL else group, []).append(name)
-    columns = [dict(point.scorecard.fields) for point in points]
-    fields = grouped((section(name), name) for name in dict.fromkeys(chain.from_iterable(columns)))
-    heat: list[HeatRow] = []
-    for group, names in sections.items():
-        if len(names) > 1:
-            inside = ([column[name] for name in fields[group] if name in column] for column in columns)
-            heat.append((group, tuple([wrong_share(total(counts)) for counts in inside])))
-        heat += [(name, moved[name]) for name in names]
-    return heat if len(heat) > 1 else []
 
 
 def heat_label(name: str, drawn: Container[str]) -> str:
