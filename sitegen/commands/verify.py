@@ -69,12 +69,13 @@ def one_eval(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     if interval := interval_of(card):
         label, over = specs[0].label, interval_basis(interval.unit, interval.n, nouns)
         lines.append(f"  95 % interval of {label}: {_ends(interval.low, interval.high)}, over {over}")
-    counted = "  ".join(
-        f"{name} {count}" + (f" ({100 * count / errors(card.counts):.1f} %)" if count else "")
+    every = errors(card.counts)
+    of_types = "  ".join(
+        f"{name} {count}" + (f" ({100 * count / every:.1f} %)" if count and is_structured else "")
         for name, count in zip(nouns.errors, error_numbers(card.counts), strict=True)
         if count or is_structured
     )
-    lines += [f"  {counted}"] if counted else []
+    lines += [f"  {counted(every, 'error')}:  {of_types}" if is_structured else f"  {of_types}"] if of_types else []
     if len(card.documents) > 1 and is_structured:
         lines.append(f"  {len(card.documents)} documents, macro F1 {number(card.metric('macro_f1')):>6}")
     lines += slice_lines(card, specs[0])

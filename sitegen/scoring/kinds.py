@@ -332,6 +332,7 @@ def scorer(kind: str) -> Scorer:
 
 
 _RATIOS: Final = tuple(ratio.name for ratio in RATIOS)
+_OF_VERDICTS: Final = (*_RATIOS, PASSED.label.lower())  # also the word that pages have for the share that passed
 
 
 def _metrics(of: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
@@ -342,9 +343,9 @@ def _metrics(of: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
         return of.metrics
     one = MetricSpec("f1", "Checks passed", "Checks that passed / checks, of all answers together.", equals=_RATIOS[1:])
     if all(card.states.startswith("verdicts") for card in known):
-        one = replace(PASSED.spec, equals=("score", *_RATIOS))
+        one = replace(PASSED.spec, equals=(*_OF_VERDICTS, "score"))
     elif known[0].states.startswith("verdicts") and all(card.metric(PASSED.name) is not None for card in known):
-        of_verdicts = replace(PASSED.spec, equals=_RATIOS)  # which remain the headline if scores come later
+        of_verdicts = replace(PASSED.spec, equals=_OF_VERDICTS)  # which remain the headline if scores come later
         return (of_verdicts, *(spec for spec in of.metrics if spec.name not in (PASSED.name, *_RATIOS)))
     return tuple(one if spec.name == one.name else spec for spec in of.metrics if spec.name not in one.equals)
 

@@ -152,9 +152,7 @@ def test_of_very_many_fields_the_rest_is_named_and_what_goes_beyond_is_counted()
     assert (len(shown), len(named), more) == (ROWS, NAMED_FIELDS, 2)
     html = Renderer(sample.SITE).render(page).decode()
     assert f'<li id="f{ROWS:04}"><a href="evals/a/fields/f{ROWS:04}.html">' in html
-    assert (
-        f"{ROWS + NAMED_FIELDS + 2:,} values wrong now, in {ROWS + NAMED_FIELDS + 2:,} fields: here are {ROWS}<" in html
-    )
+    assert f"{ROWS + NAMED_FIELDS + 2:,} fields, {ROWS + NAMED_FIELDS + 2:,} values wrong now: here are {ROWS}<" in html
     line = f"Here are the {ROWS + NAMED_FIELDS:,} fields with most errors. Links to the other 2 lead to this line"
     assert line in " ".join(html.split("<table")[0].split())
 
