@@ -155,7 +155,8 @@ def words(pairs: Pairs, change: float, trials: int) -> Counter[Decision]:
         made = [output() for _ in range(max(1, pairs.repeats))]
         before, after = made[-1], output(change)
         headlines = [Repeat("", card(rows).metrics[0].value) for rows in made]
-        noise = noise_of([Repeats(CellMap((), (), {}), (), tuple(headlines))]) if pairs.repeats else None
+        of_series = Repeats(CellMap((), (), {}), tuple(range(len(made))), tuple(headlines))
+        noise = noise_of([of_series]) if pairs.repeats else None
         mean = fsum(one.headline or 0.0 for one in headlines) / len(headlines)
         known = noise and (
             replace(noise, repeats=len(headlines), mean=mean),

@@ -72,7 +72,7 @@ def points(
         for point in scored
         for newest in (point.snapshot.under_rules_of(snapshots[-1]),)
     ]
-    noises = noise_so_far((point, [scorecard_of(run) for run in point.snapshot.repeated_runs]) for point in scored)
+    noises = noise_so_far([(point, [scorecard_of(run) for run in point.snapshot.repeated_runs]) for point in scored])
     here = [replace(point, noise=noise) for point, noise in zip(scored, noises, strict=True)]
     outputs, derived = different_outputs(scored), [*known]
     for index in range(len(known), len(here)):

@@ -113,10 +113,11 @@ class GateSide(Frozen):
         edits = self.edits().since_previous
         first_with_output = first_points_with_output(snapshots, self.history.kind)
         card_of = partial(self.card_of, cards)
-        *_, noise = noise_so_far(
+        points = [
             (Point(snapshot, card_of(snapshot), since, first_with_output=earliest), [*map(card_of, repeated)])
             for snapshot, repeated, since, earliest in zip(snapshots, runs, edits, first_with_output, strict=True)
-        )
+        ]
+        *_, noise = noise_so_far(points)
         return noise
 
     def specs(self, base: GateSide | None = None) -> tuple[MetricSpec, ...]:

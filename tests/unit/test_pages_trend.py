@@ -8,7 +8,7 @@ import pytest
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from sitegen.analysis.noise.repeats import repeat_groups
+from sitegen.analysis.noise.repeats import repeats_among
 from sitegen.analysis.regressions import steps_of
 from sitegen.model.changes import DeltaParts, FlipRate, MetricDelta
 from sitegen.model.metrics import Counts
@@ -161,7 +161,7 @@ def test_documents_are_listed_by_how_many_different_outputs_got_them_wrong(demo,
 
 def test_one_pair_of_repeats_names_no_field(demo):
     series = read_series(Options(demo), "freight-papers")
-    pair, several = repeat_groups(series.points)
+    pair, several = (each.indices for each in repeats_among(series.points, series.cells))
     of_pair, of_both = (
         noise_of_repeats(replace(series, points=series.points[: group[1] + 1])) for group in (pair, several)
     )

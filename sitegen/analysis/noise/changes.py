@@ -208,9 +208,7 @@ def _detectable(
     after: Scorecard, verdict: ChangeVerdict, spread: Spread | None, repeats: Spread | None
 ) -> float | None:
     """Return the smallest change that the same tests detect with a power of 0.8."""
-    limits = []
-    if repeats:
-        limits.append(least_change(repeats))
+    limits = [least_change(repeats)] if repeats else []
     name = after.metrics[0].name
     right = share_of(name, Counts(tp=1))
     counted = Share(0, number_judged(after)) if after.traits.answers_cases else share_of(name, after.counts)

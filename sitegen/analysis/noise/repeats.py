@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import reduce
 from itertools import accumulate, groupby
 from math import comb, sqrt
@@ -16,8 +16,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.deltas import Compared
-from sitegen.model.changes import FlipRate, Noise, Spread
+from sitegen.analysis.deltas import Compared, judged_documents, value_in_common
+from sitegen.model.changes import FlipRate, Noise, Overlap, Spread
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import CellMap, State
 from sitegen.model.scorecards import Result, Scorecard
@@ -52,78 +52,84 @@ class Repeats(Frozen):
     outputs: tuple[Repeat, ...]
 
 
-def repeat_groups(points: Sequence[Point]) -> tuple[tuple[int, ...], ...]:
-    """Group the points whose outputs were made again under unchanged instructions: two or more indices each.
+def repeats_among(points: Sequence[Point], cells: CellMap) -> tuple[Repeats, ...]:
+    """Return the groups of points of a series whose outputs were made again under unchanged instructions.
 
     A point repeats the previous point if only the outputs changed, no instruction file that drives the eval was edited
     in between, and the model and the judge of the headline are the same as far as both state them. The points must also
     be of different commits: it is unknown with which instructions several outputs of one commit were made, unless they
-    record the same commit. An unreadable output repeats nothing. A copy is not a separate output: it belongs to no
-    group, and the output after it can repeat the output before it.
+    record the same commit. An unreadable output repeats nothing, nor does one that shares less than half of its
+    documents with its group. A copy is not a separate output: it belongs to no group, and the output after it can
+    repeat the output before it.
     """
-    groups: list[list[int]] = []
-    for index, point in enumerate(points):
-        if not groups or not _repeats(points[index - 1], point):
-            groups.append([])
-        if not point.is_copy:
-            groups[-1].append(index)
-    return tuple(tuple(group) for group in groups if len(group) > 1)
-
-
-def repeats_among(points: Sequence[Point], cells: CellMap) -> tuple[Repeats, ...]:
-    """Return the groups of points of a series that repeat each other."""
+    of_groups = {group[0]: (group, common) for group, common in _groups_so_far(points) if len(group) > 1}
     return tuple(
-        Repeats(cells, group, tuple(_repeat(points[index].snapshot.label, points[index].scorecard) for index in group))
-        for group in repeat_groups(points)
+        Repeats(cells, group, tuple(_repeat(points[at].snapshot.label, points[at].scorecard, common) for at in group))
+        for group, common in of_groups.values()
     )
+
+
+def _groups_so_far(points: Sequence[Point]) -> Iterator[tuple[tuple[int, ...], frozenset[str]]]:
+    """Yield for each point the indices of its group up to it, and the documents that all of this group judge."""
+    group: tuple[int, ...] = ()
+    common = frozenset[str]()
+    for index, point in enumerate(points):
+        judged = frozenset([each.name for each in judged_documents(point.scorecard)])
+        is_other = 2 * len(judged & common) < max(len(judged), len(common))
+        if is_other or not index or not _repeats(points[index - 1], point):
+            group, common = (), judged
+        common &= judged
+        group = group if point.is_copy else (*group, index)
+        yield group, common
 
 
 def repeats_of_runs(results: Sequence[Result]) -> Repeats:
     """Group the repeated runs of one iteration, all scored by the same rules; unreadable runs are left out."""
     tracker = CellTracker()
-    outputs = _repeats_of_run_cards([result.scorecard for result in results])
+    outputs = _repeats_of_run_cards({f"run {number}": run.scorecard for number, run in enumerate(results, 1)})
     for result in results:
         if result.scorecard.status == "scored":
             tracker.follow_result(result)
     return Repeats(tracker.cells(), tuple(range(len(outputs))), outputs)
 
 
-def noise_so_far(points: Iterable[tuple[Point, Sequence[Scorecard]]]) -> Iterator[Noise | None]:
+def noise_so_far(points: Sequence[tuple[Point, Sequence[Scorecard]]]) -> Iterator[Noise | None]:
     """Yield the noise of the headline among the repeats up to each point of a series; None without repeats.
 
     ``points``: each with the scorecards of its repeated runs.
     """
     finished = _Groups()  # the groups that no later point can join, and all repeated runs
-    group: list[Repeat] = []  # the group that the point belongs to
-    first = 0
-    last: Point | None = None
+    repeats: list[Repeat] = []  # the outputs of the group that the point belongs to, over the documents of all of these
+    before: tuple[tuple[int, ...], frozenset[str]] = (), frozenset()
     noise: Noise | None = None
-    for index, (point, runs) in enumerate(points):
-        if last is None or not _repeats(last, point):
-            finished, group, first = finished.and_group(group), [], index
-        last, label = point, point.snapshot.label
-        if not point.is_copy:
-            group.append(_repeat(label, point.scorecard))
-        runs_of_point = _repeats_of_run_cards(runs, f"{label}, ")
+    bad: Sequence[Repeat] = ()
+    for index, (group, common) in enumerate(_groups_so_far([point for point, _ in points])):
+        point, runs = points[index]
+        if group[:1] != before[0][:1]:
+            finished, repeats = finished.and_group(repeats), []
+        elif common != before[1]:
+            repeats = []  # each of them over fewer documents than before
+        before = group, common
+        made = [points[at][0] for at in group[len(repeats) :]]
+        repeats += [_repeat(one.snapshot.label, one.scorecard, common) for one in made]
+        label = point.snapshot.label
+        runs_of_point = _repeats_of_run_cards({f"{label}, run {number}": run for number, run in enumerate(runs, 1)})
         finished = finished.and_group(runs_of_point)
-        every = finished.and_group(group)
-        if len(group) > 1 or len(runs_of_point) > 1:  # a point that repeats nothing does not change the noise
-            noise = every.noise()
-        if noise is None:
-            yield None
-            continue
-        bad = every.bad_runs().get(finished.number, ()) if noise.bad_runs else ()
-        own = [one.headline for place, one in enumerate(group) if place not in bad and one.headline is not None]
-        yield replace(noise, first=first, repeats=len(own), mean=mean(own) if own else 0.0)
+        if len(repeats) > 1 or len(runs_of_point) > 1:  # a point that repeats nothing does not change the noise
+            noise, bad = finished.and_group(repeats).measured()
+        own = [one.headline for one in repeats if one not in bad and one.headline is not None]
+        if len(common) < len(judged_documents(point.scorecard)):
+            own = []  # they are over fewer documents than the headline of the point
+        first = group[0] if group else index
+        yield noise and replace(noise, first=first, repeats=len(own), mean=mean(own) if own else 0.0)
 
 
 class _Groups(Frozen):
     number: int = 0
     outputs: int = 0
     """Number of outputs in all groups."""
-    valued: Sequence[tuple[int, Sequence[int], Sequence[Repeat]]] = ()
-    """Of each group with two outputs or more that have a headline: its index, the indices of these outputs in it, and
-    the outputs."""
+    valued: Sequence[Sequence[Repeat]] = ()
+    """Of each group with two outputs or more that have a headline: these outputs."""
     scattered: Sequence[RepeatedValues] = ()
     """The headlines of ``valued``."""
 
@@ -132,36 +138,31 @@ class _Groups(Frozen):
         if len(outputs) < 2:
             return self
         valued, scattered = self.valued, self.scattered
-        defined = [(place, output.headline) for place, output in enumerate(outputs) if output.headline is not None]
-        if len(defined) > 1:
-            places = [place for place, _ in defined]
+        values = [output.headline for output in outputs if output.headline is not None]
+        if len(values) > 1:
             least = FAR_CASES * max(output.weight for output in outputs)
-            valued = [*valued, (self.number, places, [outputs[place] for place in places])]
-            scattered = [*scattered, repeated_values([value for _, value in defined], least)]
+            valued = [*valued, [output for output in outputs if output.headline is not None]]
+            scattered = [*scattered, repeated_values(values, least)]
         return _Groups(number=self.number + 1, outputs=self.outputs + len(outputs), valued=valued, scattered=scattered)
 
-    def noise(self) -> Noise | None:
-        """Compute the noise of the headline; None without groups."""
+    def measured(self) -> tuple[Noise | None, Sequence[Repeat]]:
+        """Compute the noise of the headline, which is None without groups, and return the bad runs."""
         if not self.number:
-            return None
+            return None, ()
         scatter = repeatability(self.scattered)
-        bad = [self.valued[index][2][place] for index, places in scatter.bad.items() for place in places]
+        bad = [self.valued[index][place] for index, places in scatter.bad.items() for place in places]
         # The repeatability limit of ISO 5725-6, with Student's t because few repeats say little about their scatter;
         # none of a single pair, whose distance may be due to chance.
         few = scatter.deviation is None or scatter.freedom < FEWEST
         limit = None if few else student(LEVEL, scatter.freedom) * sqrt(2) * (scatter.deviation or 0.0)
-        return Noise(
+        noise = Noise(
             groups=self.number,
             outputs=self.outputs,
             deviation=scatter.deviation,
             limit=limit,
             bad_runs=tuple([output.name for output in bad]),
         )
-
-    def bad_runs(self) -> dict[int, list[int]]:
-        """Map each group with bad runs to their indices in the group."""
-        bad = ((*self.valued[index], places) for index, places in repeatability(self.scattered).bad.items())
-        return {group: [in_group[place] for place in places] for group, in_group, _, places in bad}
+        return noise, bad
 
 
 def difference_of_repeats(before: Noise | None, after: Noise | None, change: float) -> Spread | None:
@@ -185,28 +186,30 @@ def difference_of_repeats(before: Noise | None, after: Noise | None, change: flo
 def noise_of(groups: Iterable[Repeats]) -> Noise | None:
     """Compute the noise of repeated outputs; None if no group has two outputs."""
     several = [group for group in groups if len(group.outputs) > 1]
-    measured = reduce(_Groups.and_group, [group.outputs for group in several], _Groups())
-    noise, bad = measured.noise(), measured.bad_runs()
+    noise, bad = reduce(_Groups.and_group, [group.outputs for group in several], _Groups()).measured()
     if noise is None:
         return None
-    rates = _flip_rates(
-        replace(group, indices=tuple([at for place, at in enumerate(group.indices) if place not in bad[number]]))
-        if number in bad
-        else group
-        for number, group in enumerate(several)
-    )
+    for place, group in enumerate(several) if bad else ():
+        outputs = zip(group.indices, group.outputs, strict=True)
+        several[place] = replace(group, indices=tuple([index for index, output in outputs if output not in bad]))
+    rates = _flip_rates(several)
     pooled = FlipRate("", sum(rate.flips for rate in rates), sum(rate.pairs for rate in rates))
     return replace(noise, pooled=pooled, fields=rates)
 
 
-def _repeats_of_run_cards(runs: Iterable[Scorecard], prefix: str = "") -> tuple[Repeat, ...]:
-    """Return the readable runs of one iteration, named by their number among all runs."""
-    return tuple(_repeat(f"{prefix}run {number}", run) for number, run in enumerate(runs, 1) if run.status == "scored")
+def _repeats_of_run_cards(runs: Mapping[str, Scorecard]) -> tuple[Repeat, ...]:
+    """Return the readable runs of one iteration. ``runs``: all of them by name."""
+    scored = {name: run for name, run in runs.items() if run.status == "scored"}
+    judged = [frozenset([each.name for each in judged_documents(run)]) for run in scored.values()]
+    common = frozenset[str].intersection(*judged) if judged else frozenset[str]()
+    return tuple(_repeat(name, run, common) for name, run in scored.items())
 
 
-def _repeat(name: str, card: Scorecard) -> Repeat:
-    cases = card.expected_values or len(card.documents)
-    return Repeat(name, card.metrics[0].value if card.metrics else None, 1 / cases if cases else 0.0)
+def _repeat(name: str, card: Scorecard, common: Set[str]) -> Repeat:
+    others = tuple([each.name for each in judged_documents(card) if each.name not in common])
+    headline = value_in_common(card, card.metrics[0].name, Overlap(len(common), others)) if card.metrics else None
+    cases = len(common) if others else card.expected_values or len(card.documents)
+    return Repeat(name, headline, 1 / cases if cases else 0.0)
 
 
 def _repeats(before: Point, point: Point) -> bool:
