@@ -75,7 +75,8 @@ class Runner:
     def installs(self) -> Path:
         """Let ``pip`` install packages without what they need, which is here, and ``sitegen`` be what it installed."""
         home = self.folder / "installed"
-        pip = f'shift; exec {sys.executable} -m pip install --no-deps --no-index --target {home} "$@"'
+        install = f"{sys.executable} -m pip install --no-compile --no-deps --no-index --target {home}"
+        pip = f'shift; exec {install} "$@"'
         self.command(self.bin / "pip", pip)
         self.command(self.bin / "sitegen", f'PYTHONPATH={home} exec {sys.executable} -m sitegen "$@"')
         return home

@@ -91,7 +91,7 @@ def test_what_the_readme_says_first_installs_sitegen_from_a_clone_and_builds_a_s
         "PATH": f"{home}/bin:/usr/bin:/bin",
         "HOME": str(tmp_path),
         "PIP_NO_INDEX": "1",
-        "PIP_NO_BUILD_ISOLATION": "0",  # pip takes this to say that there is none
+        **dict.fromkeys(("PIP_NO_BUILD_ISOLATION", "PIP_NO_COMPILE"), "0"),  # pip takes this to say that there is none
     }
 
     def run_(command: str, folder: Path) -> None:
