@@ -240,10 +240,8 @@ def test_a_worker_that_came_later_is_refused_too(context, tmp_path):
     sent = replace(sent, installed={**sent.installed, "Python": "3.9"})
     with pytest.raises(WorkerError) as error:
         pickle.loads(pickle.dumps(sent)).context(context, worker)
-    assert (error.value.message.split(": ")[1], error.value.where) == (
-        f"Python {sys.version_info[0]}.{sys.version_info[1]} there, 3.9 here.",
-        "tcp://a:1",
-    )
+    found = (error.value.message.split(": ")[1], error.value.where)
+    assert found == (f"Python {sys.version_info[0]}.{sys.version_info[1]} there, 3.9 here.", "tcp://a:1")
 
 
 def test_a_scheduler_that_falls_silent_ends_the_wait_for_a_task(running, context, monkeypatch):

@@ -95,10 +95,8 @@ def test_a_file_of_the_user_where_a_page_goes_is_replaced_only_if_forced(small, 
     assert page.read_text() == "mine"
     with pytest.warns(Notice) as said:
         build_site(small.path, out, force=True)
-    assert [str(one.message).partition("wrote, and it ")[2] for one in said] == [
-        "stays: 1 file: mine.txt",
-        "was replaced by a page: 1 file: evals/people/index.html",
-    ]
+    found = [str(one.message).partition("wrote, and it ")[2] for one in said]
+    assert found == ["stays: 1 file: mine.txt", "was replaced by a page: 1 file: evals/people/index.html"]
     assert page.read_text() != "mine"
     assert (out / "mine.txt").read_text() == "mine"
 

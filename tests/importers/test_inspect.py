@@ -103,12 +103,8 @@ def test_totals_are_those_of_the_tool(ending):
 
 def test_a_sample_is_a_case_with_every_scorer_as_a_judge():
     case = read_results("x.json", JSON).cases[0]
-    assert (case.id, case.input, case.expected, case.output) == (
-        "2",
-        "What is the capital of Austria?",
-        "Vienna",
-        "Graz",
-    )
+    told = (case.id, case.input, case.expected, case.output)
+    assert told == ("2", "What is the capital of Austria?", "Vienna", "Graz")
     assert case.call.model == "scripted/one"
     assert case.call.parameters == '{"max_connections": 1, "temperature": 0.5}'
     assert case.call.usage == Usage(tokens_in=13, tokens_out=2, latency=case.call.usage.latency)
@@ -126,11 +122,8 @@ def test_epochs_are_one_case_with_the_score_that_the_reducer_made_of_them():
     assert (case.output, match.score, case.passed) == ("1: Graz\n\n2: Vienna\n\n3: Graz", 1.0, True)
     assert match.counts == (("match", Counts(tp=1, fp=2, fn=2, wrong_value=2)),)
     result = scored("judged", {"x.eval": EVAL})
-    assert [(answer.output, answer.passed) for answer in result.cases[0].answers] == [
-        ("Graz", False),
-        ("Vienna", True),
-        ("Graz", False),
-    ]
+    told = [(answer.output, answer.passed) for answer in result.cases[0].answers]
+    assert told == [("Graz", False), ("Vienna", True), ("Graz", False)]
     epochs = [{**each, "epoch": place} for place in (1, 2, 3) for each in json.loads(JSON)["samples"][:1]]
     epochs[1] |= {"scores": {"match": {"value": "C"}}, "total_time": 100.0}
     alone_log = changed(samples=epochs, reductions=None)
@@ -202,11 +195,8 @@ def test_scores_that_are_none_are_left_out_and_said_once():
     for sample in samples:
         sample["scores"] = {"length": {"value": 40}, "kinds": {"value": [1, "0.5"]}}
     read = read_results("x.json", changed(samples=samples))
-    assert [(each.name, each.score) for each in read.cases[0].judges] == [
-        ("length", None),
-        ("kinds: 1", 1.0),
-        ("kinds: 2", 0.5),
-    ]
+    told = [(each.name, each.score) for each in read.cases[0].judges]
+    assert told == [("length", None), ("kinds: 1", 1.0), ("kinds: 2", 0.5)]
     assert [each.message for each in read.findings][1:] == [
         "Scores of 'length' are not numbers from 0 to 1, and are left out: 4"
     ]
@@ -283,11 +273,8 @@ def test_a_scorer_that_asks_a_model_is_called_by_the_model_and_its_prompt():
     voting = {"grader": [{"model": "a"}, {"model": "b"}]}
     assert graders(model_roles=voting)["model_graded_qa"] == "a and b"
     scorers = [{"name": "match"}, {"name": "mine/model_graded_qa", "options": {"judge_model": "j", "strictness": 2}}]
-    assert graders(scorers=scorers) == {
-        "match": None,
-        "model_graded_qa": "j prompt 7208edfe38e5",
-        "model_graded_qa1": None,
-    }
+    told = graders(scorers=scorers)
+    assert told == {"match": None, "model_graded_qa": "j prompt 7208edfe38e5", "model_graded_qa1": None}
 
 
 def test_a_scorer_of_ones_own_asks_the_grader_of_the_run_if_no_other_is_known_to():

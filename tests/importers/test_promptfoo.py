@@ -224,10 +224,8 @@ def test_pages_have_the_answers_with_what_failed():
     (case,) = result.cases
     assert result.prompts == {"prompt 1": "Hi {{name}}"}
     assert (case.id, case.asked, case.expected) == ("name=Ada", {"name": "Ada"}, "")
-    assert [(answer.model, answer.passed, answer.output, answer.error) for answer in case.answers] == [
-        ("echo", 1.0, "Hi Ada", ""),
-        ("broken", 0.0, "", "No answer."),
-    ]
+    told = [(answer.model, answer.passed, answer.output, answer.error) for answer in case.answers]
+    assert told == [("echo", 1.0, "Hi Ada", ""), ("broken", 0.0, "", "No answer.")]
 
 
 def test_ratings_by_hand_are_held_against_the_judge_of_the_same_answers():

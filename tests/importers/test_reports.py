@@ -44,10 +44,8 @@ def test_a_benchmark_of_a_skill_has_a_variant_with_it_and_one_without_it():
         *("1 · with_skill", "1 · with_skill", "2 · with_skill"),
         *("1 · without_skill", "2 · without_skill"),
     ]
-    assert [judge.name for judge in cases[0].judges] == [
-        "The sum is in the last row",
-        "Dates are written as in ISO 8601",
-    ]
+    found = [judge.name for judge in cases[0].judges]
+    assert found == ["The sum is in the last row", "Dates are written as in ISO 8601"]
     assert cases[1].judges[1].misses == ("Dates are written as in ISO 8601: 2/1/26 in row 2",)
     assert (cases[0].input, cases[0].call.usage.latency) == ("Totals of a month", 40.0)
 
@@ -135,10 +133,8 @@ def test_a_broken_file_beside_a_grading_is_said_and_loses_nothing_else():
     grading = {"expectations": [{"text": "x", "passed": True}]}
     card = scored("judged", {"a/grading.json": grading, "a/timing.json": "{", "b/grading.json": "["}).scorecard
     assert card.metric("score") == 1.0
-    assert [(finding.severity, finding.file) for finding in card.findings] == [
-        ("warning", "a/timing.json"),
-        ("error", "b/grading.json"),
-    ]
+    found = [(finding.severity, finding.file) for finding in card.findings]
+    assert found == [("warning", "a/timing.json"), ("error", "b/grading.json")]
 
 
 @pytest.mark.parametrize("variants", [("a", "b"), ("with_skill", "without_skill", "old_skill"), ("with_skill",)])
@@ -187,10 +183,8 @@ def test_a_report_of_gh_models_has_the_verdicts_of_its_evaluators_beside_their_s
 def test_output_items_of_the_api_of_evals_have_the_results_of_each_grader(ending):
     cases = read(f"openai-evals-api{ending}").cases
     assert [(case.id, case.passed, case.score) for case in cases] == [("1", 0.0, 0.45), ("0", 1.0, 0.9)]
-    assert [(judge.name, judge.score, judge.grader) for judge in cases[0].judges] == [
-        ("Trade", 0.0, None),
-        ("Tone", 0.9, Grader("judge-1")),
-    ]
+    found = [(judge.name, judge.score, judge.grader) for judge in cases[0].judges]
+    assert found == [("Trade", 0.0, None), ("Tone", 0.9, Grader("judge-1"))]
     assert (cases[0].expected, cases[0].output) == ("Plumbing", "Other")
     assert cases[0].input == "developer: Name the trade.\n\nuser: The tap drips"
     assert (cases[0].call.model, cases[0].call.usage) == ("m-1", Usage(29, 2))

@@ -191,10 +191,8 @@ def test_an_extra_item_is_not_the_expected_item_of_its_number():
         ],
         DOCUMENTS,
     )
-    assert [(cell.extra, cell.periods[0].state) for cell in follower.cells().cells] == [
-        (False, "omission"),
-        (True, "hallucination"),
-    ]
+    found = [(cell.extra, cell.periods[0].state) for cell in follower.cells().cells]
+    assert found == [(False, "omission"), (True, "hallucination")]
 
 
 @given(st.integers(0, 3), st.data())

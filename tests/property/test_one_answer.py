@@ -147,9 +147,5 @@ def test_a_comparison_of_revisions_is_that_of_their_newest_iterations(history, t
         assert told.keys() == {"values", "marks", "faq"}
         for eval_id, one in told.items():
             (same,) = compare_iterations(options, eval_id, [str(before + 1), str(after + 1)])[0].changes
-            assert (one.verdict, one.words, one.flips, one.metrics) == (
-                same.verdict,
-                same.words,
-                same.flips,
-                same.metrics,
-            )
+            seen = (one.verdict, one.words, one.flips, one.metrics)
+            assert seen == (same.verdict, same.words, same.flips, same.metrics)

@@ -129,10 +129,8 @@ def test_records_and_files_give_the_same(tmp_path):
     (tmp_path / "answers.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in ANSWERS), encoding="utf-8")
     files = api.evaluate(tmp_path / "cases.json", str(tmp_path / "answers.jsonl"))
     assert files == api.evaluate(CASES, ANSWERS)
-    assert files.frame()[["document", "path", "attribute", "outcome"]].values.tolist() == [
-        ["open", "hours", "hours", "correct"],
-        ["ivy", "answer", "(no category)", "wrong_value"],
-    ]
+    told = files.frame()[["document", "path", "attribute", "outcome"]].values.tolist()
+    assert told == [["open", "hours", "hours", "correct"], ["ivy", "answer", "(no category)", "wrong_value"]]
 
 
 def test_what_pandas_and_numpy_write_is_understood():
@@ -148,10 +146,8 @@ def test_what_pandas_and_numpy_write_is_understood():
 
 def test_what_is_wrong_inside_records_is_a_finding():
     found = api.evaluate(CASES, [{"case_id": "open", "output": "No"}, {"output": "stray"}])
-    assert [finding.message for finding in found.findings] == [
-        "Response 2 has no case_id",
-        "Test cases without a response (1): ivy",
-    ]
+    told = [finding.message for finding in found.findings]
+    assert told == ["Response 2 has no case_id", "Test cases without a response (1): ivy"]
     assert (found.status, found.metrics["accuracy"]) == ("scored", 0.5)
 
 

@@ -240,11 +240,8 @@ def test_json_has_every_run_oldest_first(demo):
         "outputs_judged": 14,
         "outputs_wrong": 5,
     }
-    assert [(each["points"], each["outputs"], each["became"], each["causes"]) for each in runs] == [
-        (3, 3, None, []),
-        (7, 3, "still_wrong", ["ground_truth"]),
-        (25, 9, "fixed", ["outputs"]),
-    ]
+    told = [(each["points"], each["outputs"], each["became"], each["causes"]) for each in runs]
+    assert told == [(3, 3, None, []), (7, 3, "still_wrong", ["ground_truth"]), (25, 9, "fixed", ["outputs"])]
     assert [each["same_as"] for each in runs] == [None, None, None]
 
 

@@ -159,10 +159,8 @@ def scored(kind: str, truth: object, output: object) -> Any:
 
 def test_objects_are_scored_cell_by_cell_against_the_expected_side_of_the_other_file():
     truth = [RECEIPTS[1], RECEIPTS[0] | {"expected": {"total": 12.5, "shop": "Cafe"}}]
-    assert [scored("fields", each, RECEIPTS).scorecard.counts[:3] for each in (RECEIPTS, truth)] == [
-        (2, 2, 1),
-        (3, 1, 0),
-    ]
+    told = [scored("fields", each, RECEIPTS).scorecard.counts[:3] for each in (RECEIPTS, truth)]
+    assert told == [(2, 2, 1), (3, 1, 0)]
 
 
 def test_an_output_that_is_text_is_read_as_json_where_an_object_is_expected():
@@ -242,10 +240,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_attribution_names_the_side_that_moved_a_metric(project):
     series = json.loads((project / "public/data/evals/receipts.json").read_bytes())
     parts = [point["delta"]["parts"] for point in series["points"][1:3]]
-    assert [sorted(name for name, value in each.items() if value) for each in parts] == [
-        ["metric", "outputs"],
-        ["ground_truth", "metric"],
-    ]
+    told = [sorted(name for name, value in each.items() if value) for each in parts]
+    assert told == [["metric", "outputs"], ["ground_truth", "metric"]]
 
 
 def test_evals_by_convention_beside_a_file_at_the_top_stay_what_they_are(project):

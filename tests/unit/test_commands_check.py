@@ -279,10 +279,8 @@ def test_junit_has_a_suite_an_eval_and_a_case_a_limit(repo, tmp_path):
     worse(repo)
     assert check(repo, "--junit", tmp_path / "gate.xml").returncode == 1
     root = ET.parse(tmp_path / "gate.xml").getroot()
-    assert (root.tag, root.attrib) == (
-        "testsuites",
-        {"name": "sitegen check", "tests": "2", "failures": "1", "skipped": "0"},
-    )
+    told = (root.tag, root.attrib)
+    assert told == ("testsuites", {"name": "sitegen check", "tests": "2", "failures": "1", "skipped": "0"})
     [suite] = root
     cases = {case.attrib["name"]: [(each.tag, each.attrib["message"]) for each in case] for case in suite}
     assert cases == {"compared": [], "F1": [("failure", f"{FALL}.")]}

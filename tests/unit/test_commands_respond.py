@@ -327,12 +327,8 @@ def test_no_more_calls_are_under_way_at_once_than_configured(commands, concurren
 def test_debug_tells_of_each_call(commands):
     with commands.serving(only_first(Reply(500, "oh")), concurrency=1):
         lines = commands.run("respond", "sums", "--debug").err.splitlines()
-    assert [line.rpartition(",")[0] for line in lines[1:]] == [
-        "c1: 200, retries 0",
-        "c2: 200, retries 1",
-        "c3: 200, retries 0",
-        "c4: 200, retries 0",
-    ]
+    found = [line.rpartition(",")[0] for line in lines[1:]]
+    assert found == ["c1: 200, retries 0", "c2: 200, retries 1", "c3: 200, retries 0", "c4: 200, retries 0"]
 
 
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])

@@ -122,11 +122,8 @@ def test_saving_an_iteration_that_lies_there_writes_its_results_beside_it(repo):
     done = run("verify-one", "other", "--save", "--repo", repo.path)
     assert done.stderr.splitlines()[0] == f"saved {results}/iteration-002"
     after = content(results)
-    assert {path for path in after if before.get(path) != after[path]} == {
-        "aggregate.json",
-        "iteration-002/eval-report.html",
-        "iteration-002/eval-results.json",
-    }
+    told = {path for path in after if before.get(path) != after[path]}
+    assert told == {"aggregate.json", "iteration-002/eval-report.html", "iteration-002/eval-results.json"}
 
 
 def test_the_aggregate_has_a_line_for_every_iteration_also_for_those_that_nobody_saved(repo):
@@ -221,11 +218,8 @@ def test_what_was_saved_is_one_more_point_of_the_site(repo):
     new.unlink()
     run("build", repo.path, "--worktree")
     points = json.loads((repo.path / "site" / "data" / "evals" / "other.json").read_bytes())["points"]
-    assert [(point["label"], point["then"]["f1"]) for point in points] == [
-        ("iteration-001", 0.0),
-        ("iteration-002", 1.0),
-        ("iteration-003", 0.0),
-    ]
+    told = [(point["label"], point["then"]["f1"]) for point in points]
+    assert told == [("iteration-001", 0.0), ("iteration-002", 1.0), ("iteration-003", 0.0)]
 
 
 @refusals(0)
@@ -253,15 +247,11 @@ def test_verify_all_takes_the_folder_of_evals_that_is_named(repo):
     (repo.path / "evals").rename(repo.path / "checks")
     done = run("verify-all", "--evals-dir", "checks", cwd=repo.path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert [line.split()[-1] for line in done.stdout.splitlines()[1:3]] == [
-        "checks/names/extracted.json",
-        "checks/other/results/iteration-002/extracted.json",
-    ]
+    told = [line.split()[-1] for line in done.stdout.splitlines()[1:3]]
+    assert told == ["checks/names/extracted.json", "checks/other/results/iteration-002/extracted.json"]
     refused = run("verify-all", "--evals-dir", "..", "--repo", repo.path)
-    assert (refused.returncode, refused.stderr.splitlines()[0]) == (
-        2,
-        "sitegen: There is no such folder in the project.",
-    )
+    seen = (refused.returncode, refused.stderr.splitlines()[0])
+    assert seen == (2, "sitegen: There is no such folder in the project.")
 
 
 def test_verify_all_says_which_eval_has_no_ground_truth_and_scores_the_others(repo):

@@ -62,16 +62,11 @@ def test_changed_new_and_deleted_files_are_one_more_revision(repo: GitRepo) -> N
     write(repo, "CLAUDE.md", "two\n")
     (repo.path / output(1)).unlink()
     committed, advanced = look(repo)
-    assert (advanced.head.sha, advanced.head.position, advanced.head.committed_at) == (
-        WORKTREE,
-        1,
-        committed.head.committed_at,
-    )
+    told = (advanced.head.sha, advanced.head.position, advanced.head.committed_at)
+    assert told == (WORKTREE, 1, committed.head.committed_at)
     snapshots = advanced.evals[0].snapshots
-    assert [(each.iteration, each.commit.sha, each.deleted) for each in snapshots] == [
-        (1, committed.head.sha, True),
-        (2, WORKTREE, False),
-    ]
+    seen = [(each.iteration, each.commit.sha, each.deleted) for each in snapshots]
+    assert seen == [(1, committed.head.sha, True), (2, WORKTREE, False)]
     assert [edit.status for edit in advanced.edited[0].edits] == ["added", "modified"]
     (record,) = advanced.new_records
     assert [(change.path, change.new) for change in record.changes] == [

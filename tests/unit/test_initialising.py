@@ -163,11 +163,8 @@ def test_what_is_there_is_left_as_it_is(project):
     (project.path / ".claude" / "agents").mkdir(parents=True)
     (project.path / PATHS[2]).symlink_to("nowhere")
     done = run("init", "--skeletons", project.path)
-    assert done.stdout.removeprefix(NOTHING).splitlines()[:3] == [
-        f"kept   {PATHS[0]}",
-        f"wrote  {PATHS[1]}",
-        f"kept   {PATHS[2]}",
-    ]
+    told = done.stdout.removeprefix(NOTHING).splitlines()[:3]
+    assert told == [f"kept   {PATHS[0]}", f"wrote  {PATHS[1]}", f"kept   {PATHS[2]}"]
     assert (project.path / PATHS[0]).read_text() == "evals: {own: {}}\n"
     assert not (project.path / "nowhere").exists()
 

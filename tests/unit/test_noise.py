@@ -337,10 +337,8 @@ def test_a_fall_of_the_quality_of_a_few_answers_is_not_told_from_chance():
     some = quality_verdict(graded(5, 5, 4, 5, 4, 5, 5, 4), graded(1, 5, 4, 5, 4, 5, 5, 4))
     assert few
     assert some
-    assert [(one.decision, one.fixed, one.broken) for one in (few, some)] == [
-        ("cannot tell", 0, 3),
-        ("cannot tell", 0, 1),
-    ]
+    told = [(one.decision, one.fixed, one.broken) for one in (few, some)]
+    assert told == [("cannot tell", 0, 3), ("cannot tell", 0, 1)]
 
 
 def test_cases_that_only_one_side_answered_change_no_mean():

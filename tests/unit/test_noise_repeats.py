@@ -79,10 +79,8 @@ def test_outputs_made_again_under_unchanged_instructions_are_repeats():
     ],
 )
 def test_other_points_begin_anew(other):
-    assert repeat_groups([point("a"), point("b"), other, point("d", truth=other.snapshot.ground_truth.oid)]) == (
-        (0, 1),
-        (2, 3),
-    )
+    told = repeat_groups([point("a"), point("b"), other, point("d", truth=other.snapshot.ground_truth.oid)])
+    assert told == ((0, 1), (2, 3))
 
 
 def test_outputs_of_one_commit_are_repeats_if_they_record_one_commit_themselves():

@@ -77,10 +77,8 @@ def test_copies_are_named_and_not_counted_as_outputs_of_the_commit():
     html = html_of()
     assert "<summary>40 iterations, 38 outputs of this commit</summary>" in html
     assert "Best of 38 outputs: " in html
-    assert re.findall(r"iteration-0(\d\d)</a><span>[\d.]+</span><i>(.+?)</i>", html) == [
-        ("39", "same output as iteration-038"),
-        ("40", "same output as iteration-036"),
-    ]
+    told = re.findall(r"iteration-0(\d\d)</a><span>[\d.]+</span><i>(.+?)</i>", html)
+    assert told == [("39", "same output as iteration-038"), ("40", "same output as iteration-036")]
 
 
 def test_an_earlier_edit_names_three_evals():
@@ -192,16 +190,12 @@ def view(page: Page) -> CommitsView:
 
 
 def test_the_newest_page_is_never_short_and_a_full_page_holds_the_same_commits_for_good():
-    assert [(path, len(view(page).rows)) for path, page in pages(5 * COMMITS // 2).items()] == [
-        ("commits/page-1.html", COMMITS),
-        ("commits/index.html", 3 * COMMITS // 2),
-    ]
+    told = [(path, len(view(page).rows)) for path, page in pages(5 * COMMITS // 2).items()]
+    assert told == [("commits/page-1.html", COMMITS), ("commits/index.html", 3 * COMMITS // 2)]
     before, after = pages(4 * COMMITS - 2), pages(4 * COMMITS - 1)
     assert {path for path in after if before[path] != after[path]} == {links.commits()}
-    assert [row.commit.subject for row in view(after["commits/page-1.html"]).rows][:: COMMITS - 1] == [
-        f"Subject {COMMITS - 1}",
-        "Subject 0",
-    ]
+    seen = [row.commit.subject for row in view(after["commits/page-1.html"]).rows][:: COMMITS - 1]
+    assert seen == [f"Subject {COMMITS - 1}", "Subject 0"]
 
 
 def test_pages_link_to_the_next_newer_and_the_next_older_commits():

@@ -200,11 +200,8 @@ def test_versions_and_what_was_forgotten_about_them_stand_beside_the_edits():
         ALL_RECORDS[2],
     )
     view = view_of(sample.FILE, records, sample.V3.encode())
-    assert [(step.version, step.slip) for step in view.versions[::-1]] == [
-        ("1.1.0", "text alone"),
-        ("1.1.0", "version alone"),
-        ("1.0.0", None),
-    ]
+    told = [(step.version, step.slip) for step in view.versions[::-1]]
+    assert told == [("1.1.0", "text alone"), ("1.1.0", "version alone"), ("1.0.0", None)]
     assert view.notes == [
         "1 edit changed the text without a new version.",
         "1 edit gave a new version and changed nothing else.",

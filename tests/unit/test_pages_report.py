@@ -55,10 +55,8 @@ FINE = Judgement(document="", path="remarks", attribute="remarks", outcome="corr
 
 def test_a_discrepancy_is_new_if_its_place_was_not_wrong_in_the_previous_point():
     view = sample.view_of(_page([ONE, TWO, FINE], frozenset({("", "shipper.name")})))
-    assert [(row.number, row.path, row.since.new) for row in view.discrepancies.drawn] == [
-        (1, "shipper.name", False),
-        (2, "cargo[0].amount", True),
-    ]
+    told = [(row.number, row.path, row.since.new) for row in view.discrepancies.drawn]
+    assert told == [(1, "shipper.name", False), (2, "cargo[0].amount", True)]
     assert (view.discrepancies.total, view.discrepancies.new) == (2, 1)
 
 
@@ -67,12 +65,8 @@ def test_what_is_not_drawn_is_in_a_file_beside_the_page_as_the_rows_that_the_pag
     whole, view = sample.view_of(_page(many)), sample.view_of(_page(many, limit=2))
     file = rows_file(view)
     assert file is not None
-    assert (file.path, view.rows, len(view.discrepancies.loadable), view.discrepancies.out_of_reach) == (
-        "evals/waybills/0006.js",
-        "0006.js",
-        3,
-        0,
-    )
+    told = (file.path, view.rows, len(view.discrepancies.loadable), view.discrepancies.out_of_reach)
+    assert told == ("evals/waybills/0006.js", "0006.js", 3, 0)
     script = re.fullmatch(r"\(self\.ROWS=self\.ROWS\|\|\[\]\)\.push\((.*)\);\n", file.content.decode("ascii"))
     assert script is not None
     assert json.loads(script[1]) == report_rows.discrepancies(whole.discrepancies.drawn[2:5], whole)

@@ -178,10 +178,8 @@ def test_the_gate_holds_recorded_numbers_and_takes_any_drop_for_one(sites):
     headline = sums["metrics"][0]
     assert (headline["name"], headline["reasons"], headline["noise"]) == ("retail.f1", ["dropped"], None)
     assert headline["points"] == pytest.approx(-19)
-    assert [(one["name"], one["higher_is_better"], one["range"]) for one in sums["metrics"]] == [
-        ("retail.f1", True, [0.0, 1.0]),
-        ("latency_ms", False, [0.0, 2000.0]),
-    ]
+    told = [(one["name"], one["higher_is_better"], one["range"]) for one in sums["metrics"]]
+    assert told == [("retail.f1", True, [0.0, 1.0]), ("latency_ms", False, [0.0, 2000.0])]
 
 
 def test_the_terminal_compares_and_verifies_them(sites):
@@ -190,20 +188,15 @@ def test_the_terminal_compares_and_verifies_them(sites):
     done = run("compare", "sums@1", "sums@12", "--json", cwd=repo.path)
     assert done.returncode == 0, done.stderr
     (change,) = json.loads(done.stdout)["changes"]
-    assert [(one["name"], one["before"], one["after"]) for one in change["metrics"]] == [
-        ("retail.f1", 0.81, 0.61),
-        ("latency_ms", 1200.0, 1211.0),
-    ]
+    told = [(one["name"], one["before"], one["after"]) for one in change["metrics"]]
+    assert told == [("retail.f1", 0.81, 0.61), ("latency_ms", 1200.0, 1211.0)]
     assert change["verdict"] is None
     done = run("verify-one", "speed", "--json", cwd=repo.path)
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
     assert complaints("recorded-results", printed) == []
-    assert [(one["name"], one["higher_is_better"]) for one in printed["numbers"]] == [
-        ("=x", True),
-        ("loss", False),
-        ("f1", True),
-    ]
+    seen = [(one["name"], one["higher_is_better"]) for one in printed["numbers"]]
+    assert seen == [("=x", True), ("loss", False), ("f1", True)]
 
 
 def test_a_number_of_several_models_is_their_mean_and_changes_by_the_models_that_both_runs_have(repo, tmp_path):

@@ -91,10 +91,8 @@ def test_a_loss_that_was_regained_is_hardly_ever_called_open_after_the_next_fall
 def test_a_metric_that_is_better_low_is_worse_when_it_rises():
     points = [point(index, 4.0 if index < 6 else 9.0, specs=(ERRORS,)) for index in range(10)]
     (step,) = steps_of(series(*points, specs=(ERRORS,)))
-    assert (step.status, step.metrics) == (
-        "open",
-        (MetricStep(name="errors_per_page", before=4.0, after=9.0, points=-25.0),),
-    )
+    found = (step.status, step.metrics)
+    assert found == ("open", (MetricStep(name="errors_per_page", before=4.0, after=9.0, points=-25.0),))
 
 
 STEPS, TOGETHER = tables(Path(__file__).with_name("steps.md").read_text(encoding="utf-8"))
@@ -362,11 +360,8 @@ def test_a_table_lists_a_bounded_number_of_steps():
 
 def test_the_one_furthest_behind_its_best_comes_first():
     shown = standings((summary("a", 0.5, 0.6), summary("b", 0.9, 0.4), summary("c", 0.8, 0.7)), ())
-    assert [(at.summary.info.id, regressions.outputs_since_best(at), at.behind) for at in shown] == [
-        ("b", 1, 0.5),
-        ("c", 1, pytest.approx(0.1)),
-        ("a", 0, 0.0),
-    ]
+    found = [(at.summary.info.id, regressions.outputs_since_best(at), at.behind) for at in shown]
+    assert found == [("b", 1, 0.5), ("c", 1, pytest.approx(0.1)), ("a", 0, 0.0)]
 
 
 def test_copies_since_the_best_output_count_once():

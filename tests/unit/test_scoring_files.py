@@ -61,12 +61,8 @@ def test_a_broken_ground_truth_leaves_nothing_to_count(path: str, content: bytes
     assert card.counts == Counts()
     assert {metric.value for metric in card.metrics} == {None}
     (finding,) = card.findings
-    assert (finding.severity, finding.text, finding.line, finding.about) == (
-        "error",
-        f"The ground truth cannot be read: {what}",
-        line,
-        "ground_truth",
-    )
+    found = (finding.severity, finding.text, finding.line, finding.about)
+    assert found == ("error", f"The ground truth cannot be read: {what}", line, "ground_truth")
 
 
 def test_a_missing_ground_truth_says_so() -> None:
@@ -120,10 +116,8 @@ def test_a_broken_line_costs_its_own_document_only() -> None:
     truth = File("t.jsonl", b'{"id": 1, "a": 1}\n{"id": 2, "a": 2}\n')
     output = File("e.jsonl", b'{"id": 1, "a": 1}\n{"id": 2, "a"\n')
     card = score(output, truth=truth).scorecard
-    assert [(each.name, each.status, each.counts) for each in card.documents] == [
-        ("1", "scored", Counts(tp=1)),
-        ("2", "unreadable", Counts(fn=1, omission=1)),
-    ]
+    found = [(each.name, each.status, each.counts) for each in card.documents]
+    assert found == [("1", "scored", Counts(tp=1)), ("2", "unreadable", Counts(fn=1, omission=1))]
     assert (card.status, card.metric("macro_f1"), card.metric("f1")) == ("scored", 0.5, 2 / 3)
     assert [each.line for each in card.findings] == [2, None]
 
@@ -141,11 +135,8 @@ def test_findings_are_bounded_and_the_rest_is_counted() -> None:
 def test_a_number_of_thousands_of_digits_spoils_its_own_field_only() -> None:
     output = File("e.json", b'{"a": ' + b"9" * 5_000 + b', "b": 2}')
     result = score(output, truth=TRUTH)
-    assert [(each.path, each.outcome) for each in result.judgements] == [
-        ("a", "format_error"),
-        ("b", "correct"),
-        ("c", "true_negative"),
-    ]
+    found = [(each.path, each.outcome) for each in result.judgements]
+    assert found == [("a", "format_error"), ("b", "correct"), ("c", "true_negative")]
     assert str(result.judgements[0].actual) == f"Unusable(literal='{'9' * 80}', reason='a number of too many digits')"
 
 
@@ -203,11 +194,8 @@ class BuildingSpec(BaseModel):
 
 def test_the_schema_that_pydantic_makes_of_a_model_states_types_and_tolerances() -> None:
     read = read_schema(json.dumps(BuildingSpec.model_json_schema()).encode())
-    assert {(path_text(pattern.steps), kind) for pattern, kind in read.types} == {
-        ("climate_zone", "integer"),
-        ("ratio", "numeric"),
-        ("walls[*].area", "numeric"),
-    }
+    found = {(path_text(pattern.steps), kind) for pattern, kind in read.types}
+    assert found == {("climate_zone", "integer"), ("ratio", "numeric"), ("walls[*].area", "numeric")}
     assert {path_text(pattern.steps): tolerance for pattern, tolerance in read.tolerances} == {
         "ratio": Tolerance(absolute=Decimal("0.02")),
         "walls[*].area": Tolerance(percent=Decimal(1)),

@@ -110,22 +110,16 @@ def test_a_run_that_is_not_there_is_an_unreadable_output():
 
 def test_why_an_output_is_missing_is_told():
     card = score(None, reason="a Git LFS pointer").scorecard
-    assert (card.status, [finding.message for finding in card.findings]) == (
-        "unreadable",
-        ["The output cannot be read: a Git LFS pointer"],
-    )
+    told = (card.status, [finding.message for finding in card.findings])
+    assert told == ("unreadable", ["The output cannot be read: a Git LFS pointer"])
 
 
 def test_paragraphs_are_documents_and_categories_are_fields():
     card = score().scorecard
-    assert [(each.name, each.status, each.counts[:3]) for each in card.documents] == [
-        ("p-1", "scored", (1, 2, 1)),
-        ("p-3", "unreadable", (0, 0, 0)),
-    ]
-    assert [(each.attribute, each.counts[:3]) for each in card.fields] == [
-        ("terms", (1, 1, 1)),
-        ("examples", (0, 1, 0)),
-    ]
+    told = [(each.name, each.status, each.counts[:3]) for each in card.documents]
+    assert told == [("p-1", "scored", (1, 2, 1)), ("p-3", "unreadable", (0, 0, 0))]
+    seen = [(each.attribute, each.counts[:3]) for each in card.fields]
+    assert seen == [("terms", (1, 1, 1)), ("examples", (0, 1, 0))]
 
 
 @pytest.mark.parametrize(
@@ -158,10 +152,8 @@ def test_a_page_shows_the_texts_with_most_errors_in_their_order():
     texts = [MarkedText(f"p-{number}", "a", ()) for number in range(TEXTS + 2)]
     texts[-1] = replace(texts[-1], marks=(Mark(start=0, end=1, outcome="wrong", category="t"),))
     panel = SpansPanel(title="Paragraphs", note="", categories=("t",), texts=tuple(texts))
-    assert [text.id for text in shown_texts(panel)] == [
-        *(f"p-{number}" for number in range(TEXTS - 1)),
-        f"p-{TEXTS + 1}",
-    ]
+    told = [text.id for text in shown_texts(panel)]
+    assert told == [*(f"p-{number}" for number in range(TEXTS - 1)), f"p-{TEXTS + 1}"]
 
 
 @pytest.mark.parametrize(
@@ -199,10 +191,8 @@ def test_extract_writes_the_newest_run_and_tells_of_broken_lines(tmp_path):
     (tmp_path / "log.ndjson").write_bytes(LOG)
     os.utime(tmp_path / "log.ndjson", (1_700_000_000, 1_700_000_000))
     done = run("extract", "log.ndjson", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (
-        0,
-        "wrote raw-llm-run.json: 1 chunk, 2 paragraphs, 3 highlights of run 2\n",
-    )
+    told = (done.returncode, done.stdout)
+    assert told == (0, "wrote raw-llm-run.json: 1 chunk, 2 paragraphs, 3 highlights of run 2\n")
     assert done.stderr == f"sitegen: {BROKEN}.\n  at: log.ndjson:2\n  do: Write valid JSON.\n"
     assert json.loads((tmp_path / "raw-llm-run.json").read_bytes()) == {
         "name": "log - 2023-11-14T22:13:20+00:00",

@@ -42,10 +42,8 @@ def test_what_was_asked_goes_with_the_responses_to_a_case():
     cases = [{"id": "sky", "input": "Which colour?", "expected": "blue"}, {"id": "joke", "input": {"topic": "cats"}}]
     answered = file("evals/x/responses.json", ("sky", "red"), ("sky", "blue"), ("joke", "Ha"))
     result = scored("responses", {answered.path: answered.content}, {"evals/x/test_cases.json": cases})
-    assert [(case.id, case.question, len(case.answers)) for case in result.cases] == [
-        ("sky", "Which colour?", 2),
-        ("joke", '{"topic": "cats"}', 1),
-    ]
+    told = [(case.id, case.question, len(case.answers)) for case in result.cases]
+    assert told == [("sky", "Which colour?", 2), ("joke", '{"topic": "cats"}', 1)]
 
 
 def test_a_variant_that_is_alone_has_the_name_of_its_file():
@@ -66,10 +64,8 @@ def test_a_variant_that_cannot_be_read_is_wrong_in_every_case():
     result = score(good, File("responses-b.json", b"[{"))
     card = result.scorecard
     assert (card.status, card.metric("accuracy")) == ("scored", 0.5)
-    assert [(of.name, of.status, of.counts.omission) for of in card.documents if of.axes["variant"] == "b"] == [
-        ("sky · b", "unreadable", 1),
-        ("grass · b", "unreadable", 1),
-    ]
+    told = [(of.name, of.status, of.counts.omission) for of in card.documents if of.axes["variant"] == "b"]
+    assert told == [("sky · b", "unreadable", 1), ("grass · b", "unreadable", 1)]
     assert [finding.message.partition(":")[0] for finding in card.findings if finding.severity == "error"] == [
         "The responses of 'b' cannot be read"
     ]

@@ -29,10 +29,8 @@ def test_a_problem_of_many_points_is_listed_once_with_the_first_commit_that_had_
 
 def test_a_problem_that_the_newest_point_does_not_have_is_past():
     points = [(problem("broken", "a", "1.json"),), (problem("column twice", "b"),), (problem("column twice", "c"),)]
-    assert problems_of_points(points, deleted=False) == (
-        replace(problem("broken", "a", "1.json"), past=True),
-        problem("column twice", "b"),
-    )
+    found = problems_of_points(points, deleted=False)
+    assert found == (replace(problem("broken", "a", "1.json"), past=True), problem("column twice", "b"))
 
 
 def test_every_problem_of_a_deleted_eval_is_past():

@@ -180,10 +180,8 @@ def test_metrics_beside_the_newest_fall_are_measured_between_the_same_two_output
     levels = tuple(replace(fall.metrics[0], name=name, before=0.8, points=-30.0) for name in ("f1", "recall"))
     (found,) = losses_of(series, (replace(fall, status="new", metrics=levels),))
     before, after = (point.scorecard.metric("recall") for point in series.points)
-    assert [(metric.name, metric.before, metric.after) for metric in found.metrics] == [
-        ("f1", fall.metrics[0].before, fall.metrics[0].after),
-        ("recall", before, after),
-    ]
+    told = [(metric.name, metric.before, metric.after) for metric in found.metrics]
+    assert told == [("f1", fall.metrics[0].before, fall.metrics[0].after), ("recall", before, after)]
 
 
 def test_a_step_of_another_metric_where_most_was_lost_stands_for_the_distance_from_the_best(tmp_path):

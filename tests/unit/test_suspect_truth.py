@@ -243,11 +243,8 @@ def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_a
         ("a", "w[0].name"),
         ("a", "w[0].name"),
     ]
-    assert [(cause.name, cause.fields, cause.evals) for cause in view.causes] == [
-        ("", ["area"], 1),
-        ("", ["fuel"], 1),
-        ("the same field", ["w[].name"], 1),
-    ]
+    told = [(cause.name, cause.fields, cause.evals) for cause in view.causes]
+    assert told == [("", ["area"], 1), ("", ["fuel"], 1), ("the same field", ["w[].name"], 1)]
     html = written(renderer_of(sample.SITE), page)
     rows = [cause.id for cause in view.causes]
     assert re.findall('<tr id="label-([0-9a-f]+)"', html) == rows

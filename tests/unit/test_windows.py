@@ -192,11 +192,8 @@ def test_an_edit_has_no_effect_on_grades_that_two_judges_gave() -> None:
     graded = replace(effect("a", window), before=before, after=after, specs=(quality, accuracy))
     assert (graded.change, graded.shift, mean_change((graded,))) == (None, None, None)
     (row,) = effect_rows((graded,))
-    assert (row.grade, row.why, row.remarks) == (
-        "not judged",
-        "two judges do not grade alike",
-        ("The judge changed from j-1 to j-2.",),
-    )
+    told = (row.grade, row.why, row.remarks)
+    assert told == ("not judged", "two judges do not grade alike", ("The judge changed from j-1 to j-2.",))
     assert [change for _, change in row.metrics] == [None, 0.5]
     other = replace(graded, specs=(accuracy, quality))
     assert other.change == 0.5
