@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from sitegen.model.frozen import grouped
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.outcomes import Judgement, Stated
-from sitegen.stats.intervals import mean
+from sitegen.stats.intervals import mean, wilson
 
 AUROC: Final = MetricSpec(
     "auroc",
@@ -38,6 +38,11 @@ class Reliability(NamedTuple):
     """The share of them that is right."""
     auroc: float | None
     """None if all of them are right, or all wrong."""
+
+    @property
+    def most_wrong(self) -> float:
+        """The share that may be wrong of further values like these, at most: the end of the 95 % interval."""
+        return 1 - wilson(self.right, self.number).low
 
 
 def stated_by_field(judgements: Iterable[Judgement]) -> dict[str, list[Stated]]:
