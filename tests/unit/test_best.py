@@ -75,6 +75,12 @@ def test_every_page_and_file_names_the_same_output(then, now, best):
     assert f"/{slug}.html" in newest_entry
 
 
+def test_the_feed_names_no_output_with_a_lower_value_as_the_best_although_it_has_more_documents():
+    stored = summary(one := series(0.9, 0.6))
+    feed = feed_file(sample.SITE, one.points[-1].snapshot.commit, [replace(stored, best=(0, 1))]).content.decode()
+    assert "New best" not in feed
+
+
 def test_the_best_by_other_rules_than_those_of_its_time_says_so():
     moved = sample.view_of(sample.trend(series(0.9, 0.8, 0.7, now=(0.95, 0.8, 0.7))))
     assert moved.bests[0][1:] == (0.95, "as judged today")

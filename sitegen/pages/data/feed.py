@@ -16,7 +16,7 @@ from markupsafe import escape
 from sitegen.model.changes import LEVELS, Step
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
@@ -144,12 +144,14 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
         stepped.add(step.at)
     yield from _regained_entries(summary)
     spec = summary.specs[0]
-    values, best = summary.values_now, summary.best
+    values, best, sign = summary.values_now, summary.best, 1 if summary.specs[0].higher_is_better else -1
     for index in range(1, len(values)):
         at, earlier, value = summary.headlines[index], best[index - 1], values[index]
         is_new = best[index] == index != at.comparable_since and index not in stepped
-        if is_new and earlier is not None and value is not None:
-            yield FeedEntry(kind="best", summary=summary, at=at, before=values[earlier], after=value, spec=spec)
+        before = None if earlier is None else values[earlier]
+        # An output that is as good over what both have, and has more documents or cases, may have a worse value.
+        if is_new and before is not None and value is not None and sign * (value - before) > ROUNDING:
+            yield FeedEntry(kind="best", summary=summary, at=at, before=before, after=value, spec=spec)
 
 
 def _regained_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
