@@ -25,8 +25,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import HEADLINES
 from sitegen.pages.labels import STATUSES, interval_basis
-from sitegen.questions import saving
-from sitegen.questions.verify import Verified, verify
+from sitegen.questions.verify import Verified, save, save_into, verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.kinds import nouns_of, scorer, specs_of, verdict
 from sitegen.scoring.responses.document import metrics_of
@@ -308,12 +307,12 @@ def _saved(request: VerifyRequest, verified: Verified, document: ResultsDocument
     """Save the results with a report beside them, wherever the command line asks for it. Returns what was written."""
     written: list[tuple[Path, Path]] = []  # results, and the folder below which no link is followed
     if request.save:
-        results, document = saving.save(verified, document)
+        results, document = save(verified, document)
         print_line(f"saved {results.parent if results.name == RECORDED else results}", error=True)
         written.append((results, verified.place.folder))
     if request.output_dir:
         folder = named_place(request.output_dir, verified.place.project.root)
-        results = saving.save_into(folder, verified, document)
+        results = save_into(folder, verified, document)
         written.append((results, results.parent))
     for results, below in written:
         from sitegen.questions.preview import report_file
