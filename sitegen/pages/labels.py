@@ -21,8 +21,9 @@ from sitegen.model.series import Point, Series
 from sitegen.model.timeline import Cause, Role
 from sitegen.model.usage import Exchange, regraded
 from sitegen.stats.intervals import around_mean
+from sitegen.text import markdown_cells
 from sitegen.text.plain import counted, line
-from sitegen.text.values import MINUS, NO_CHANGE, SMALL, first_names, metric_text
+from sitegen.text.values import NO_CHANGE, first_names, metric_text
 
 ERROR_LABELS: Final[dict[ErrorType, str]] = {
     "omission": "Omission",
@@ -242,19 +243,12 @@ def overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) ->
 
 def own_unit(change: float, spec: MetricSpec) -> str:
     """A signed change in the unit of its metric, ``+0.036``; ``0`` if it is only a rounding error."""
-    if abs(change) < ROUNDING:
-        return "0"
-    size = abs(change)
-    # Without an exponent, which is hard to compare with +0.036.
-    digits = (
-        f"{float(f'{size:.2g}'):.9f}".rstrip("0") if size < SMALL and not spec.unit else metric_text(size, spec.unit)
-    )
-    return f"{'+' if change > 0 else MINUS}{digits}"
+    return "0" if abs(change) < ROUNDING else signed(change, spec)
 
 
 def signed(change: float | None, spec: MetricSpec) -> str:
     """A change in the unit of its metric, as cells and sentences say it; an em dash if it cannot be computed."""
-    return "—" if change is None else NO_CHANGE if abs(change) < ROUNDING else own_unit(change, spec)
+    return markdown_cells.signed(change, spec.unit)
 
 
 def grade_word(grade: str) -> str:

@@ -6,16 +6,14 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from sitegen.model.metrics import ROUNDING
 from sitegen.text.plain import encodable, line
-from sitegen.text.values import MINUS, NO_CHANGE, metric_text
+from sitegen.text.values import MINUS, NO_CHANGE, SMALL, metric_text
 
 NIL: Final = "—"
 """The text for an undefined value."""
 
 _LONGEST_NAME: Final = 200  # the greatest length of a name, in characters
-
-ROUNDING: Final = 1e-9
-"""Changes below this are rounding errors of sums."""
 
 _MARKUP: Final = (
     r"[\\`*<>|~&#!]|\[(?!\](?![(\[:]))|(?<!\[)\]|(?<=\[)\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\."
@@ -40,10 +38,17 @@ def number(value: float | None, unit: str = "") -> str:
 
 
 def signed(value: float | None, unit: str = "") -> str:
-    """Write a change in the unit of its metric, with its sign: ``+0.036``, ``−2.10 s``; zero is ``no change``."""
+    """Write a change in the unit of its metric, with its sign: ``+0.036``, ``−2.10 s``; zero is ``no change``.
+
+    Small ones have no exponent, which is hard to compare with +0.036.
+    """
     if value is None:
         return NIL
-    return NO_CHANGE if abs(value) < ROUNDING else f"{'+' if value > 0 else MINUS}{metric_text(abs(value), unit)}"
+    size = abs(value)
+    if size < ROUNDING:
+        return NO_CHANGE
+    digits = f"{float(f'{size:.2g}'):.9f}".rstrip("0") if size < SMALL and not unit else metric_text(size, unit)
+    return f"{'+' if value > 0 else MINUS}{digits}"
 
 
 def code(text: str, longest: int = _LONGEST_NAME) -> str:

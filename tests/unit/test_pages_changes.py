@@ -7,6 +7,8 @@ from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap, Unit
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Point
 from sitegen.pages.labels import DisplayedChange, changes, interval_basis, own_unit
+from sitegen.text import markdown_cells
+from sitegen.text.values import NO_CHANGE
 from tests import pages_sample as sample
 
 F1 = sample.SPECS[0]
@@ -79,6 +81,7 @@ def test_points_that_nobody_compared_have_no_changes():
 )
 def test_a_change_in_its_own_unit_has_a_sign_and_the_digits_that_count(change, written):
     assert own_unit(change, F1) == written
+    assert markdown_cells.signed(change) == (NO_CHANGE if written == "0" else written)
 
 
 PARAGRAPH_NUMBERS = Nouns(attribute="category", attributes="categories", document="paragraph")
