@@ -19,12 +19,13 @@ from sitegen.config.models import EVALUATION_FILE
 from sitegen.data_files.project_files import named_place, real, write_inside, write_named
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.layout import RECORDED, REPORT
+from sitegen.model.changes import Ends
 from sitegen.model.metrics import MetricSpec, Nouns, Verdict, traits_of
 from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import HEADLINES
-from sitegen.pages.labels import STATUSES, interval_basis
+from sitegen.pages.labels import STATUSES, interval_basis, span
 from sitegen.questions.verify import Verified, save, save_into, verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.kinds import nouns_of, scorer, specs_of, verdict
@@ -67,7 +68,7 @@ def one_eval(verified: Verified, methods: tuple[str, ...]) -> list[str]:
         lines += _numbers_of_kind(verified, methods)
     if interval := interval_of(card):
         label, over = specs[0].label, interval_basis(interval.unit, interval.n, nouns)
-        lines.append(f"  95 % interval of {label}: {_ends(interval.low, interval.high)}, over {over}")
+        lines.append(f"  95 % interval of {label}: {span(interval)}, over {over}")
     every = errors(card.counts)
     of_types = "  ".join(
         f"{name} {count}" + (f" ({100 * count / every:.1f} %)" if count and is_structured else "")
@@ -94,7 +95,7 @@ def slice_lines(card: Scorecard, headline: MetricSpec) -> list[str]:
     width = max(len(name) for name, _ in rows)
     table = [f"  {'':{width}} {headline.label[:9]:>9} {'95 %':>14} {'cases':>6} {'cost':>12} {'latency':>9}"]
     for name, row in rows:
-        around = _ends(*row.interval) if row.interval else ""
+        around = span(Ends(*row.interval)) if row.interval else ""
         cost = "" if row.cost is None else amount(row.cost, "USD")
         latency = "" if row.latency is None else amount(row.latency, "s")
         numbers = f"{number(row.headline):>9} {around:>14} {row.cases:6,} {cost:>12} {latency:>9}"
@@ -131,7 +132,7 @@ def every_eval(verified: Sequence[Verified], with_f1: Sequence[Scorecard]) -> li
         ends = ends_of_mean((card.metric("f1"), interval_of(card, "f1")) for card in with_f1)
         undefined = ((ratio.initial, [ratio.of(one) for one in counts].count(None)) for ratio in RATIOS)
         left_out = ", ".join(f"{initial} of {number}" for initial, number in undefined if number)
-        macro = _in_columns(means[: len(RATIOS)], _ends(*ends) if ends else "")
+        macro = _in_columns(means[: len(RATIOS)], span(ends))
         rows.append(("macro", "F1", f"{macro}   (undefined and left out: {left_out})" if left_out else macro))
         rows.append(("pooled", "F1", _in_columns(means[len(RATIOS) :])))
     width, wide = (max(len(row[column]) for row in rows) for column in (0, 1))
@@ -241,7 +242,7 @@ def _row_of_eval(verified: Verified) -> str:
     specs, interval = specs_of(place.kind, (card,)), interval_of(card)
     spec, listed = specs[0], {one.name for one in specs if not one.recorded}
     rest = [ratio.of(card.counts) if ratio.name in listed else None for ratio in RATIOS[1:]]
-    columns = _in_columns([card.metric(spec.name), *rest], _ends(interval.low, interval.high) if interval else "")
+    columns = _in_columns([card.metric(spec.name), *rest], span(interval))
     names = [line(place.project.shown_path(path)) for path in outputs[:1]]
     names += [line(path.name, _LONGEST_NAME) for path in outputs[1:3]]
     more = f" and {len(outputs) - len(names)} more" if len(outputs) > len(names) else ""
@@ -252,10 +253,6 @@ def _row_of_eval(verified: Verified) -> str:
 def _in_columns(values: Sequence[float | None], spread: str = "") -> str:
     first, *rest = (f"{number(value):>6}" for value in values)
     return " ".join([first, f"{spread:14}", *rest])
-
-
-def _ends(low: float, high: float) -> str:
-    return f"{low:.3f} to {high:.3f}"
 
 
 def _remark(card: Scorecard) -> str:
