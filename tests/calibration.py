@@ -62,14 +62,8 @@ class Pairs(NamedTuple):
 
 
 SETS: Final = (
-    Pairs(6),
-    Pairs(10),
-    Pairs(30),
-    Pairs(1, 40),
-    Pairs(1, 100),
-    Pairs(10, whole=0.03, repeats=4),
-    Pairs(1, 90, item=9),
-    Pairs(10, 30, item=6),
+    *(Pairs(6), Pairs(10), Pairs(30), Pairs(1, 40), Pairs(1, 100)),
+    *(Pairs(10, whole=0.03, repeats=4), Pairs(1, 90, item=9), Pairs(10, 30, item=6)),
 )
 """The sets of which it is promised that noise gets a sure word in at most 5 of 100 pairs, and a likely one in 15."""
 LOST: Final = 0.1

@@ -38,29 +38,12 @@ class MovingHistory:
         self._dice = random.Random(seed)
         self._count = 0
         self._moves: tuple[Callable[[], None], ...] = (
-            self._run,
-            self._run,
-            self._run,
-            self._overwrite,
-            self._edit,
-            self._edit,
-            self._rename_instruction,
-            self._rename_eval,
-            self._rename_iteration,
-            self._rename_truth,
-            self._rename_mapping,
-            self._rename_output,
-            self._correct,
-            self._change_rules,
-            self._record,
-            self._repeat,
-            self._delete_something,
-            self._delete_eval,
-            self._bring_back,
-            self._revert,
-            self._manifest,
-            self._answers,
-            self._new_eval,
+            *(self._run, self._run, self._run, self._overwrite, self._edit, self._edit),
+            *(self._rename_instruction, self._rename_eval, self._rename_iteration),
+            *(self._rename_truth, self._rename_mapping, self._rename_output),
+            *(self._correct, self._change_rules, self._record, self._repeat),
+            *(self._delete_something, self._delete_eval, self._bring_back, self._revert),
+            *(self._manifest, self._answers, self._new_eval),
         )
         self._new_eval()
         self._edit()

@@ -77,31 +77,12 @@ EMOJI = "👩🏽‍🚀 crew & <b>cargo</b>"
 NASTY = (SCRIPT, RTL, LONG, INVISIBLE, EMOJI, "\"' onmouseover=alert(1)", "{{ 7 * 7 }}", "javascript:alert(1)")
 
 FIELDS = (
-    "waybill.number",
-    "waybill.issued_on",
-    "waybill.currency",
-    "shipper.name",
-    "shipper.city",
-    "shipper.country",
-    "shipper.tax_id",
-    "consignee.name",
-    "consignee.city",
-    "consignee.country",
-    "consignee.phone",
-    "cargo[].description",
-    "cargo[].packages",
-    "cargo[].weight_kg",
-    "cargo[].hazard_class",
-    "cargo[].amount",
-    "route.port_of_loading",
-    "route.port_of_discharge",
-    "route.vessel",
-    "route.eta",
-    "totals.packages",
-    "totals.weight_kg",
-    "totals.freight",
-    "remarks",
-    "incoterm",
+    *("waybill.number", "waybill.issued_on", "waybill.currency"),
+    *("shipper.name", "shipper.city", "shipper.country", "shipper.tax_id"),
+    *("consignee.name", "consignee.city", "consignee.country", "consignee.phone"),
+    *("cargo[].description", "cargo[].packages", "cargo[].weight_kg", "cargo[].hazard_class", "cargo[].amount"),
+    *("route.port_of_loading", "route.port_of_discharge", "route.vessel", "route.eta"),
+    *("totals.packages", "totals.weight_kg", "totals.freight", "remarks", "incoterm"),
 )
 
 _SUBJECTS = (
@@ -507,19 +488,13 @@ def effects(one: Series, at: int) -> tuple[Effect, ...]:
 
 def nasty_judgements() -> list[Judgement]:
     """One discrepancy for each string that a page must survive, in values, paths and documents."""
+
+    def remark(place: int, text: str) -> Judgement:
+        of_text = {"attribute": "remarks", "document": text[:40], "note": text[:60]}
+        return judgement(f"remarks[{place}]", "wrong_value", text, text[::-1], **of_text)
+
     return [
-        *(
-            judgement(
-                f"remarks[{i}]",
-                "wrong_value",
-                text,
-                text[::-1],
-                attribute="remarks",
-                document=text[:40],
-                note=text[:60],
-            )
-            for i, text in enumerate(NASTY)
-        ),
+        *map(remark, range(len(NASTY)), NASTY),
         judgement('extra["a.b<c>"].x', "hallucination", None, [1, {"a": SCRIPT}]),
         judgement("totals.freight", "format_error", Decimal("1E+3"), Unusable("NaN", "NaN")),
         judgement("incoterm", "omission", "FOB", "   "),
@@ -552,43 +527,18 @@ def result(judged: list[Judgement], panels: tuple[Panel, ...] = ()) -> Result:
 
 
 FINDINGS = (
-    Finding(
-        severity="warning",
-        message="The column `eta_2` is not mapped.",
-        fix="Map it in csv_to_json, or ignore it.",
-        line=1,
-    ),
-    Finding(
-        severity="note", message="The key `remarks` occurs twice; the last one counts.", fix="Write it once.", line=12
-    ),
+    replace(Finding("warning", "The column `eta_2` is not mapped.", "Map it in csv_to_json, or ignore it."), line=1),
+    replace(Finding("note", "The key `remarks` occurs twice; the last one counts.", "Write it once."), line=12),
 )
 
+OF_OUTPUT = Problem("error", "The output is no JSON: it ends inside a string.", "Extract again.")
+OF_TRUTH = Problem("warning", "The column `eta_2` is not mapped.", "Map it, or ignore it.")
+STRANGER = Problem("note", f"A stranger in the folder: {SCRIPT}", "Nothing.")
+AT_ONE = {"line": 1, "eval_id": "waybills"}
 PROBLEMS = (
-    Problem(
-        severity="error",
-        message="The output is no JSON: it ends inside a string.",
-        fix="Extract again.",
-        path="evals/waybills/results/iteration-018/extracted.json",
-        line=1,
-        commit=commit(36).sha,
-        eval_id="waybills",
-    ),
-    Problem(
-        severity="warning",
-        message="The column `eta_2` is not mapped.",
-        fix="Map it, or ignore it.",
-        path="evals/waybills/ground_truth.csv",
-        line=1,
-        commit=commit(4).sha,
-        eval_id="waybills",
-    ),
-    Problem(
-        severity="note",
-        message=f"A stranger in the folder: {SCRIPT}",
-        fix="Nothing.",
-        path="evals/waybills/results/old\udcff",
-        eval_id="waybills",
-    ),
+    replace(OF_OUTPUT, path="evals/waybills/results/iteration-018/extracted.json", commit=commit(36).sha, **AT_ONE),
+    replace(OF_TRUTH, path="evals/waybills/ground_truth.csv", commit=commit(4).sha, **AT_ONE),
+    replace(STRANGER, path="evals/waybills/results/old\udcff", eval_id="waybills"),
     Problem("warning", "The history is cut off.", "Fetch the whole history: git fetch --unshallow."),
 )
 

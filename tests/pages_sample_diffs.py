@@ -15,7 +15,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
 from sitegen.model.series import Effect, EvalInfo, Headline
 from sitegen.model.site import SiteInfo
-from sitegen.model.timeline import Blob, CommitRecord, Edit, EditStatus, InstructionHistory
+from sitegen.model.timeline import Blob, Cause, CommitRecord, Edit, EditStatus, InstructionHistory
 from sitegen.pages.commit import CommitView, EvalMove
 from sitegen.pages.effects import Touched
 from sitegen.pages.instructions import FileEdit
@@ -214,36 +214,28 @@ TOUCHED = (
     touched("evals/herbs/extracted.json", "output", "herbs", old=True),
     touched("schemas/field_mapping.yaml", "rules", old=True),
 )
-MOVES = (
-    EvalMove(
-        info=EvalInfo("vegetables", "Vegetables"),
+
+
+def _move(name: str, before: float | None, after: float | None, slug: str, *causes: Cause) -> EvalMove:
+    """What became of an eval with one output of the commit."""
+    return EvalMove(
+        info=EvalInfo(name.lower(), name),
         specs=SPECS,
-        before=headline(4, 0.8123),
+        before=None if before is None else headline(4, before),
+        points=(headline(6, after, slug),),
+        causes=causes,
+    )
+
+
+MOVES = (
+    replace(
+        _move("Vegetables", 0.8123, None, "0001", "outputs"),
         points=tuple(headline(6, 0.7 + ((n * 37) % 17) / 100, f"{n:04}") for n in range(1, 41)),
-        causes=("outputs",),
         originals=(*(None,) * 38, "iteration-038", "iteration-036"),
     ),
-    EvalMove(
-        info=EvalInfo("herbs", "Herbs"),
-        specs=SPECS,
-        before=headline(4, 0.91),
-        points=(headline(6, 0.8987, "0007"),),
-        causes=("outputs", "ground_truth"),
-    ),
-    EvalMove(
-        info=EvalInfo("bulbs", "Bulbs"),
-        specs=SPECS,
-        before=None,
-        points=(headline(6, 0.5, "0001"),),
-        causes=("outputs",),
-    ),
-    EvalMove(
-        info=EvalInfo("mosses", "Mosses"),
-        specs=SPECS,
-        before=headline(3, 0.5),
-        points=(headline(6, None, "0002"),),
-        causes=("mapping",),
-    ),
+    _move("Herbs", 0.91, 0.8987, "0007", "outputs", "ground_truth"),
+    _move("Bulbs", None, 0.5, "0001", "outputs"),
+    _move("Mosses", 0.5, None, "0002", "mapping"),
 )
 NAMES = {move.info.id: move.info.name for move in MOVES}
 RECORD = CommitRecord(

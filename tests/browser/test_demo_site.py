@@ -56,16 +56,8 @@ def kinds(demo_site: Path) -> dict[str, str]:
 
 
 SAMPLES_LACK = (
-    "trend with steps",
-    "unreadable",
-    "highlights",
-    "responses",
-    "judged",
-    "variants",
-    "commits",
-    "suspect labels",
-    "notes",
-    "case",
+    *("trend with steps", "unreadable", "highlights", "responses", "judged", "variants"),
+    *("commits", "suspect labels", "notes", "case"),
 )
 """Kinds of pages that ``test_every_page.py`` and ``test_diff_pages.py`` have no sample of."""
 SMALL: ViewportSize = {"width": 390, "height": 844}

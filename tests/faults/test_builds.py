@@ -150,31 +150,15 @@ def test_one_more_commit_writes_its_own_pages_and_the_few_that_list_them(small, 
     build_site(small.path, out)
     after = content(out)
     changed = {path for path in after if before.get(path) != after[path]}
+    edit = small.git("log", "-1", "--format=%H", "--", "CLAUDE.md")[:12]
     assert changed == {
-        f"commits/{sha[:12]}.html",
-        "commits/index.html",
-        "badges/names.json",
-        "badges/names.svg",
-        "data/evals/names.csv",
-        "data/evals/names.json",
-        "data/index.json",
-        "evals/names/0003.html",
-        "evals/names/compare.html",
-        "evals/names/fields/total.html",
-        "evals/names/index.html",
-        "fields.html",
-        "index.html",
-        *(path for path in after if re.fullmatch(rf"instructions/claude[^/]*/({small_edit(small)}|index)\.html", path)),
-        "instructions/index.html",
-        "problems.html",
-        "regressions.html",
-        "search/0.js",
-        "summary.md",
+        *(f"commits/{sha[:12]}.html", "commits/index.html", "badges/names.json", "badges/names.svg"),
+        *("data/evals/names.csv", "data/evals/names.json", "data/index.json"),
+        *("evals/names/0003.html", "evals/names/compare.html", "evals/names/fields/total.html"),
+        *("evals/names/index.html", "fields.html", "index.html", "instructions/index.html"),
+        *(path for path in after if re.fullmatch(rf"instructions/claude[^/]*/({edit}|index)\.html", path)),
+        *("problems.html", "regressions.html", "search/0.js", "summary.md"),
     }
-
-
-def small_edit(repo: GitRepo) -> str:
-    return repo.git("log", "-1", "--format=%H", "--", "CLAUDE.md")[:12]
 
 
 def test_rewritten_history_leaves_no_page_of_the_old_one(small, tmp_path):

@@ -28,32 +28,10 @@ FILES = st.dictionaries(st.sampled_from(["p-1", "p-2", "p-30"]), MARKED, min_siz
 FRAGMENTS = st.sampled_from(
     [
         *('{"chunks": [', '{"paragraphs": [', "]}", '{"id": "p-1", "terms": ["a"]}', '{"id": 1, "highlights": {', "}}"),
-        *(
-            '"highlights": ',
-            '"run_id": ',
-            "{",
-            "}",
-            "[",
-            "]",
-            ",",
-            ":",
-            '"a"',
-            "1",
-            "NaN",
-            "1e999999999",
-            "null",
-            "true",
-        ),
-        *(
-            '"\\ud800"',
-            '"\\ud800": [',
-            "\n",
-            '{"highlights": [7, {"paragraphId": []}]}',
-            "\ufeff",
-            "[" * 200,
-            "9" * 5000,
-        ),
+        *('"highlights": ', '"run_id": ', "{", "}", "[", "]", ",", ":", '"a"', "1", "NaN", "null", "true", "\n"),
+        *("1e999999999", "\ufeff", "[" * 200, "9" * 5000, '"\\ud800"', '"\\ud800": ['),
         *('{"p-1": {"terms": 7}, "p-2": [[]]}', '{"range": "1-99999999999999999999"}', '{"run_id": NaN}'),
+        '{"highlights": [7, {"paragraphId": []}]}',
     ]
 )
 BYTES = st.one_of(

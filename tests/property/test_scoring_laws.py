@@ -140,25 +140,9 @@ def test_a_character_that_this_python_does_not_know_yet_is_shown_as_a_later_one_
 FRAGMENTS = st.sampled_from(
     [
         *("{", "}", "[", "]", ":", ",", '"a"', '"', "1", "1e999999999", "NaN", "null", "true", "\\ud800", '"\\ud800"'),
-        *(
-            "id,a\n1,2\n",
-            ",Walls:, Name, Area\n,,x,1\n",
-            "field,value\n",
-            "csv_to_json:\n  a: b\n",
-            "- ",
-            "? ",
-            "&x ",
-            "*x ",
-        ),
-        *(
-            "fields: {a: {type: integer}}\n",
-            "lists: {a: {algorithm: hungarian}}\n",
-            "\n",
-            " ",
-            "\t",
-            "\x00",
-            "!!python/x ",
-        ),
+        *("id,a\n1,2\n", ",Walls:, Name, Area\n,,x,1\n", "field,value\n", "csv_to_json:\n  a: b\n"),
+        *("- ", "? ", "&x ", "*x ", "\n", " ", "\t", "\x00", "!!python/x "),
+        *("fields: {a: {type: integer}}\n", "lists: {a: {algorithm: hungarian}}\n"),
         *('{"a": [{"name": 1}]}', '{"$ref": "#/a"}', '{"properties": {"a": {"$ref": "#"}}}', "[" * 200, "9" * 5000),
     ]
 )

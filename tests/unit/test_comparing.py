@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 
 import pytest
 from markdown_it import MarkdownIt
@@ -34,6 +35,7 @@ def comparison(first: str = "plain", second: str = "kind") -> VariantComparison:
 
 
 def change() -> ResultChange:
+    of_note = partial(Flip, document="note")
     return ResultChange(
         eval_id="notes",
         before="main",
@@ -49,17 +51,8 @@ def change() -> ResultChange:
         unpaired=3,
         documents=(DocumentChange("note", None, 0.75),),
         flips=(
-            Flip(
-                document="note",
-                path="total",
-                change="broken",
-                before="correct",
-                after="wrong_value",
-                values=("12", "12", "1|3"),
-            ),
-            Flip(
-                document="note", path="extra", change="fixed", before="hallucination", after=None, values=("", "x", "")
-            ),
+            of_note(path="total", change="broken", before="correct", after="wrong_value", values=("12", "12", "1|3")),
+            of_note(path="extra", change="fixed", before="hallucination", after=None, values=("", "x", "")),
         ),
     )
 
