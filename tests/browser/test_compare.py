@@ -35,9 +35,9 @@ ASK = """async pairs => {
     await changed;
     const result = document.querySelector(".js [data-result]");
     while (result.textContent.startsWith("Loading")) await new Promise(requestAnimationFrame);
-    const said = result.textContent;
     const nets = [...result.querySelectorAll(".fields-ab .by")].map(net => net.textContent).sort();
-    found.push([fates.map(number), nets]);
+    const named = [.../From (.*?) to (.*?):/.exec(result.querySelector(".answer").textContent) ?? []].slice(1).sort();
+    found.push([fates.map(number), nets, named]);
   }
   return found;
 }"""
@@ -65,12 +65,17 @@ def expected(series: Series, before: int, after: int) -> tuple[list[int], list[s
 
 
 def agree(page: Page, series: Series, pairs: list[tuple[int, int]]) -> None:
-    slugs = [point.snapshot.slug for point in series.points]
+    slugs, labels = zip(*((point.snapshot.slug, point.snapshot.label) for point in series.points), strict=True)
     answers = page.evaluate(ASK, [(slugs[a], slugs[b]) for a, b in pairs])
-    assert [tuple(answer) for answer in answers] == [expected(series, a, b) for a, b in pairs]
+    assert [(fates, nets) for fates, nets, _ in answers] == [expected(series, a, b) for a, b in pairs]
+    for (a, b), (*_, named) in zip(pairs, answers, strict=True):  # those that were chosen, also of copies
+        assert named in ([], sorted([labels[a], labels[b]]))
 
 
-@pytest.mark.parametrize("eval_id", ["lab-reports", "roof-surveys", "help-desk", "handbook-terms", "freight-papers"])
+EVALS = ["lab-reports", "roof-surveys", "rental-contracts", "help-desk", "handbook-terms", "freight-papers"]
+
+
+@pytest.mark.parametrize("eval_id", EVALS)
 def test_pairs_all_over_a_series_are_compared_as_sitegen_compares_them(eval_id, demo, demo_site, open_context):
     series = read_series(Options(repo=demo, cache=demo_site.with_name("public-memo")), eval_id)
     page = open_context().new_page()

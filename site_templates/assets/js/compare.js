@@ -343,19 +343,23 @@ class Comparison {
     return box;
   }
 
-  /** What the build judged of a pair in this order, or of copies of both with the same values; undefined if it did not. */
+  /** What the build judged of a pair in this order, or of copies of both with the same values, and these copies; empty if it did not. */
   judged(...pair) {
-    const [before, after] = pair.map(point => [point.slug, ...this.points.filter(({ slug, same, values: [value] }) =>
-      (same ?? slug) === (point.same ?? point.slug) && value?.toPrecision(6) === point.values[0]?.toPrecision(6))].map(({ slug }) => slug));
-    return before.flatMap(first => after.map(last => this.data.judged[`${first} ${last}`])).find(Boolean);
+    const [before, after] = pair.map(point => [point, ...this.points.filter(({ slug, same, values: [value] }) =>
+      (same ?? slug) === (point.same ?? point.slug) && value?.toPrecision(6) === point.values[0]?.toPrecision(6))]);
+    return before.flatMap(first => after.map(last => [this.data.judged[`${first.slug} ${last.slug}`], first, last])).find(([judged]) => judged) ?? [];
   }
 
   /** What the build judged of the pair, which is safe HTML; of any other that it was not judged, and how it can be. */
   answer(isBrief) {
     const [a, b] = this.sides.map(({ point }) => point);
-    const judged = this.judged(a, b) ?? this.judged(b, a), rows = judged && rowsOf(judged[0]);
-    if (judged && !this.judged(a, b) && $(".pill", rows[0])) rows[0].prepend("The build judged this pair the other way round. ");
-    if (rows) return rows;
+    const [there] = this.judged(a, b), [judged, ...copies] = there ? this.judged(a, b) : this.judged(b, a);
+    if (judged) {
+      const rows = rowsOf(judged[0]), [text] = rows[0].childNodes, from = points => `From ${points.map(point => point.label).join(" to ")}:`;
+      text.textContent = text.textContent.replace(from(copies), () => from(there ? [a, b] : [b, a])); // not the copies that the build judged
+      if (!there && $(".pill", rows[0])) rows[0].prepend("The build judged this pair the other way round. ");
+      return rows;
+    }
     const line = element("p", "answer");
     if (outputOf(a) === outputOf(b)) line.append("Both are the same output: only ground truth and rules can make a difference.");
     else {
@@ -373,7 +377,7 @@ class Comparison {
     const others = this.sides[0].block.cases ? "answers" : this.data.noun[1], [one] = this.data.noun, noun = this.data.noun[+(found.common > 1)];
     const outside = [["before", only(0)], ["after", only(1)]].filter(([, count]) => count).map(([side, count]) => `${grouped(count)} ${side}`).join(", ");
     const [, both = outside && (found.common ? `Changes of metrics are over the ${grouped(found.common)} ${noun} in both; the values beside them also count other ${others}: ${outside}.`
-      : `No ${this.sides[0].block.cases ? "answer" : one} is in both: ${outside}.`)] = this.judged(a, b) ?? [];
+      : `No ${this.sides[0].block.cases ? "answer" : one} is in both: ${outside}.`)] = this.judged(a, b)[0] ?? [];
     if (both || !found.common) said.append(` ${both || "The two hold nothing in common."}`);
     const box = element("div", "card-b verdict");
     if (this.isRecorded) said.textContent = "There are no values here that could be compared one by one.";
@@ -390,7 +394,7 @@ class Comparison {
   rows(found) {
     const [before, after] = this.sides.map(side => side.point), rows = [];
     const apart = found.held.some(([first, last]) => first !== last);
-    const there = this.judged(before, after)?.slice(2), back = this.judged(after, before)?.slice(2).map(change => (change === null ? null : -change));
+    const there = this.judged(before, after)[0]?.slice(2), back = this.judged(after, before)[0]?.slice(2).map(change => (change === null ? null : -change));
     const common = there ?? back, rejudged = before.judge && after.judge && before.judge !== after.judge, graded = rejudged ? this.data.graded ?? [] : [];
     const hasErrors = found.common && !graded.some(k => this.data.metrics[k][0] === "F1"); // which counts the same errors
     this.data.metrics.forEach(([label, higher, unit, isShare], k) => {
