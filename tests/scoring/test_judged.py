@@ -149,11 +149,7 @@ def test_a_missing_output_has_no_numbers():
         ("out/{model}.json", ("out/a.json",), ["What? · a"]),
         ("runs/{repeat}/**", ("runs/1/q1.json", "runs/2/q1.json"), ["q1"]),
         ("{model}/**", ("a/q1.json", "a/q1.graded.json"), ["q1 · a"]),
-        (
-            "{model}/{variant}/**",
-            ("a/s/q1/run-1.json", "a/s/q1/run-2.json", "a/t/q1.json"),
-            ["q1 · s · a", "q1 · t · a"],
-        ),
+        ("{model}/{variant}/**", ("a/s/q/run-1.json", "a/s/q/run-2.json", "a/t/q.json"), ["q · s · a", "q · t · a"]),
     ],
 )
 def test_a_case_is_named_by_the_path_of_its_file_and_so_is_who_answered(answered_in, files, documents):

@@ -8,12 +8,10 @@ import pytest
 from sitegen.questions.work_tree import WorktreeProject
 from tests.sites import run
 
-DOCUMENT = "extraction-evals"
-
 
 @pytest.fixture(scope="module")
 def project(built):
-    return built(DOCUMENT)
+    return built("extraction-evals")
 
 
 @pytest.fixture(scope="module")

@@ -94,9 +94,6 @@ def test_names_whose_digests_begin_alike_have_pages_of_their_own(repo: GitRepo, 
     assert broken_links(out) == []
 
 
-NOT_FOUND = "404.html"
-
-
 @pytest.fixture(scope="module")
 def pages(demo_site: Path) -> dict[str, list[str]]:
     """What every page of the demonstration site links to, by path."""
@@ -155,7 +152,7 @@ def test_every_page_can_be_reached_from_the_first_one(pages):
             if found and found in pages and found not in seen:
                 seen.add(found)
                 waiting.append(found)
-    assert pages.keys() - seen == {NOT_FOUND}
+    assert pages.keys() - seen == {"404.html"}
 
 
 @pytest.mark.parametrize("name", ["nul", "nul.txt", "NUL.TXT", "con.a.b", "com1.json", "Aux."])

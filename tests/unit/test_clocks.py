@@ -14,8 +14,6 @@ from sitegen.questions.gate import check
 from tests.gitrepo import DAY, START, GitRepo
 from tests.sites import build_site, differs_from_cold
 
-MAPPING = "csv_to_json: {name: name, total: total}\n"
-
 
 def output(name: str, total: int) -> str:
     return json.dumps({"name": name, "total": total})
@@ -25,7 +23,7 @@ def output(name: str, total: int) -> str:
 def repo(tmp_path: Path) -> GitRepo:
     """Two values; the second output is right by the truth of its time, the third commit corrects the truth."""
     repo = GitRepo(tmp_path / "project")
-    repo.commit({"CLAUDE.md": "Read.\n", "evals/field_mapping.yaml": MAPPING})
+    repo.commit({"CLAUDE.md": "Read.\n", "evals/field_mapping.yaml": "csv_to_json: {name: name, total: total}\n"})
     repo.commit({"evals/bill/ground_truth.csv": "name,total\nAnn,5\n", "evals/bill/extracted.json": output("Bob", 5)})
     repo.commit({"evals/bill/extracted.json": output("Ann", 5)})
     repo.commit({"evals/bill/ground_truth.csv": "name,total\nAnn,7\n"})

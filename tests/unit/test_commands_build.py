@@ -162,11 +162,7 @@ def test_a_misspelt_key_that_may_hide_values_names_its_file_its_line_and_the_nea
 @pytest.mark.parametrize(
     ("error", "said", "do"),
     [
-        (
-            OSError(errno.ENOSPC, "No room", "site/a.html"),
-            "No room.\n  at: site/a.html",
-            "Make room on the disk, or name",
-        ),
+        (OSError(errno.ENOSPC, "No room", "a.html"), "No room.\n  at: a.html", "Make room on the disk, or name"),
         (PermissionError(errno.EACCES, "Denied", "site"), "Denied.\n  at: site", "Give the permission, or name"),
         (OSError("cannot read"), "cannot read.", "Name"),
     ],

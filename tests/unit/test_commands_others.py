@@ -173,23 +173,10 @@ def test_metrics_that_no_iteration_has_are_left_out():
 ROOT = Path(__file__).parents[2]
 
 NOT_PLAIN: tuple[list[str], ...] = (
-    [],
-    ["verify-all"],
-    ["build", "--help"],
-    ["build", "--open"],
-    ["build", "-osite"],
-    ["build", "--out=site"],
-    ["build", "--out"],
-    ["build", "-o", "--strict"],
-    ["build", "-o", "site", "--out", "other"],
-    ["build", "--strict", "--strict"],
-    ["build", "--jobs", "0"],
-    ["build", "--jobs", "two"],
-    ["build", "--jobs", "-1"],
-    ["build", "--jobs", ""],
-    ["build", "--jobs", "1_0"],
-    ["build", "one", "two"],
-    ["build", "--", "project"],
+    *([], ["verify-all"], ["build", "--help"], ["build", "--open"], ["build", "-osite"], ["build", "--out=site"]),
+    *(["build", "--out"], ["build", "-o", "--strict"], ["build", "-o", "site", "--out", "other"]),
+    *(["build", "--jobs", number] for number in ("0", "two", "-1", "", "1_0")),
+    *(["build", "--strict", "--strict"], ["build", "one", "two"], ["build", "--", "project"]),
 )
 PARTS = (
     *(["project"], [""], ["--"], ["-"], ["-o", "site"], ["--out", ""], ["--out", "--strict"], ["--cache", "memo"]),

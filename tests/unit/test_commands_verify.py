@@ -21,8 +21,6 @@ from tests.receipts import write_receipts
 from tests.refusals import refusals
 from tests.sites import content, run
 
-TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00"
-
 
 def output(total: int) -> str:
     return f'{{"docs": [{{"id": "a", "name": "Ann", "total": {total}}}, {{"id": "b", "name": "Bob"}}]}}'
@@ -60,7 +58,7 @@ def test_verify_one_prints_one_document_and_nothing_else(repo):
     head = repo.git("rev-parse", "HEAD")
     (repo.path / "evals" / "names" / "extracted.json").write_text(output(7))
     read = json_of("verify-one", "names", "--repo", repo.path)
-    assert re.fullmatch(TIME, read["metadata"].pop("timestamp"))
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", read["metadata"].pop("timestamp"))
     assert (read["schema"], read["eval_id"], read["metrics"]["f1"]) == ("sitegen/eval-results/1", "names", 4 / 7)
     found = [(one["document"], one["field_path"], one["error_type"]) for one in read["discrepancies"]]
     assert found == [("a", "total", "wrong_value"), ("b", "total", "omission")]

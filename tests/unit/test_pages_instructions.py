@@ -213,18 +213,10 @@ def test_versions_and_what_was_forgotten_about_them_stand_beside_the_edits():
 
 
 @pytest.mark.parametrize(
-    ("path", "lines", "expected"),
-    [
-        (".claude/agents/reader.md", 100, []),
-        (
-            ".claude/agents/reader.md",
-            101,
-            ["An agent definition of 101 lines: move the details into instruction files."],
-        ),
-        ("prompts/reader.md", 101, []),
-    ],
+    ("path", "lines", "noted"),
+    [(".claude/agents/reader.md", 100, 0), (".claude/agents/reader.md", 101, 1), ("prompts/reader.md", 101, 0)],
 )
-def test_a_long_agent_definition_is_noted(path: str, lines: int, expected: list[str]):
+def test_a_long_agent_definition_is_noted(path: str, lines: int, noted: int):
     edit = sample.edit(sample.commit(1, "x"), None, "x\n", path, "added")
     view = view_of(InstructionHistory(path, (edit,)), (record(PatchCounts(lines, 0)),), b"x\n" * lines)
-    assert view.notes == expected
+    assert view.notes == ["An agent definition of 101 lines: move the details into instruction files."] * noted

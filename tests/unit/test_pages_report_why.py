@@ -149,28 +149,10 @@ def test_a_verdict_of_a_mean_counts_cases():
     assert on_these_cases(replace(MOVED, fixed=1), score, Nouns()) == "1 document better, 9 worse, p 0.040"
 
 
-@pytest.mark.parametrize(
-    ("verdict", "said"),
-    [
-        (MOVED, "for other documents it could be zero: between \u22120.040 and +0.010"),
-        (
-            replace(MOVED, decision="worse", interval=Ends(-0.04, -0.01)),
-            "expect the same of other documents: between \u22120.040 and \u22120.010",
-        ),
-        (
-            replace(MOVED, decision="likely worse", interval=Ends(0.01, 0.04), unit="fields"),
-            "for other fields of these documents: between +0.010 and +0.040",
-        ),
-        (replace(MOVED, interval=Ends(0.01, 0.04)), "for other documents: between +0.010 and +0.040, but too few"),
-        (replace(MOVED, unit="cases"), "for other cases it could be zero: between"),
-        (replace(MOVED, decision="worse"), "more than chance here, but for other documents it could be zero: between"),
-        (replace(MOVED, interval=None), "nothing is known beyond these values"),
-        (replace(MOVED, change=0.0, interval=Ends(0.0, 0.0)), "F1 is what it was in each of these 9 documents"),
-        (replace(MOVED, decision="same"), ""),
-        (replace(MOVED, change=None), ""),
-    ],
-)
-def test_a_verdict_says_what_holds_beyond_these_cases(verdict, said):
+@in_table
+def test_a_verdict_says_what_holds_beyond_these_cases(changed, said):
+    ends = {"interval": Ends(*changed["interval"])} if changed.get("interval") else {}
+    verdict = replace(MOVED, **changed | ends)
     assert beyond_them(verdict, F1, Nouns()).startswith(said)
     assert bool(beyond_them(verdict, F1, Nouns())) is bool(said)
 

@@ -4,6 +4,7 @@ from sitegen.text.markdown import MOST_CHARACTERS, MarkdownPage, document, passa
 from sitegen.text.patch import touched_sections
 from sitegen.text.sections import Heading, Outline, outline
 from tests.pages_sample_diffs import patch_of
+from tests.rows import in_table
 
 
 def test_headings_start_below_those_of_the_page_and_get_anchors():
@@ -61,40 +62,15 @@ def test_what_a_text_brings_along_is_text(text: str, html: str):
     assert document(text).html == html
 
 
-ROW = "<table>\n<tbody>\n<tr>\n<td>1</td>\n<td>2</td>\n</tr>\n</tbody>\n</table>\n"
-LONG = "[" * 6_000
+@in_table
+def test_a_passage_is_rendered_as_what_it_is_part_of(case, lines, changed, gone, html):
+    assert passage(lines, set(changed), {int(at): texts for at, texts in gone.items()}) == html
 
 
-@pytest.mark.parametrize(
-    ("lines", "changed", "gone", "html"),
-    [
-        (["# A b", "", "text"], {0}, {}, '<h3 class="chg">A b</h3>\n<p>text</p>\n'),  # without an id
-        ([], (), {0: ["# a", "", "b"]}, '<p class="gone"><del># a</del><br><del>b</del></p>\n'),
-        (
-            ["```json", "a", "b <", "```"],
-            {2},
-            {2: ["c <"], 3: ["d"]},
-            '<pre><code>a\n<del class="gone">c &lt;</del>\n<span class="chg">b &lt;</span>\n'
-            '<del class="gone">d</del>\n</code></pre>\n',
-        ),
-        (  # it begins inside of code
-            ["# no heading", "```", "text"],
-            {0},
-            {0: ["x"]},
-            '<pre><code><del class="gone">x</del>\n<span class="chg"># no heading</span>\n</code></pre>\n<p>text</p>\n',
-        ),
-        (["| 1 | 2 |"], (), {}, ROW),  # or of a table
-        (["|---|---|", "| 1 | 2 |"], (), {}, ROW),
-        (
-            ["a", LONG],
-            {1},
-            {0: ["<"]},
-            f'<pre><code><del class="gone">&lt;</del>\na\n<span class="chg">{LONG}</span>\n</code></pre>',
-        ),
-    ],
-)
-def test_a_passage_is_rendered_as_what_it_is_part_of(lines, changed, gone, html):
-    assert passage(lines, changed, gone) == html
+def test_a_passage_with_a_line_too_long_to_be_read_is_shown_as_it_is_written():
+    long = "[" * 6_000
+    shown = f'<pre><code><del class="gone">&lt;</del>\na\n<span class="chg">{long}</span>\n</code></pre>'
+    assert passage(["a", long], {1}, {0: ["<"]}) == shown
 
 
 TEXT = b"""before

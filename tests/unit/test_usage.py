@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.analysis.variant_tests import VariantComparison
 from sitegen.analysis.variants import variant_comparison, variant_of
@@ -44,10 +45,7 @@ def responses(*rows: object, **beside: object) -> Result:
         ({"usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}}, Usage(3, 4)),
         ({"usage": {"input_tokens": 3, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 2}}, Usage(15)),
         ({"tokenUsage": {"prompt": 3, "completion": 4, "total": 7}}, Usage(3, 4)),
-        (
-            {"token_usage": {"input": 3, "output": 4}, "duration_ms": 1500},
-            Usage(tokens_in=3, tokens_out=4, latency=1.5),
-        ),
+        ({"token_usage": {"input": 3, "output": 4}, "duration_ms": 1500}, Usage(3, 4, latency=1.5)),
         ({"total_cost_usd": 0.25, "latencyMs": 250}, Usage(cost=0.25, latency=0.25)),
         ({"cost": 0, "latency": 2}, Usage(cost=0.0, latency=2.0)),
         ({"elapsed_seconds": 2.5, "metrics": {"cost": 9}}, Usage(latency=2.5)),
@@ -156,15 +154,14 @@ def test_lines_of_a_log_state_what_the_chunks_took() -> None:
     )
 
 
+BESIDE = RunUsage(answers=2, models=("m",), tokens_in=70, tokens_out=9, cost=0.5, latency_median=4.0)
+
+
 @pytest.mark.parametrize(
     ("own", "runs", "expected"),
     [
-        ({}, (1, 1), RunUsage(answers=2, models=("m",), tokens_in=70, tokens_out=9, cost=0.5, latency_median=4.0)),
-        (
-            {"model": "own", "cost": 0.1},
-            (1, 1),
-            RunUsage(answers=2, models=("own",), tokens_in=70, tokens_out=9, cost=0.2, latency_median=4.0),
-        ),
+        ({}, (1, 1), BESIDE),
+        ({"model": "own", "cost": 0.1}, (1, 1), replace(BESIDE, models=("own",), cost=0.2)),
         ({}, (1, 2), None),
     ],
 )
