@@ -112,7 +112,8 @@ class GitRepo:
         self.git("reset", "-q", "--hard")
 
     def put(self, path: str, text: str) -> None:
-        """Write a file as one change."""
+        """Write a file as one change, after the folders above it."""
+        (self.path / path).parent.mkdir(parents=True, exist_ok=True)
         new = self.path.parent / "new"
         new.write_text(text)
         new.replace(self.path / path)
@@ -120,6 +121,12 @@ class GitRepo:
     def oid(self, rev: str, path: str) -> str:
         """The blob id of a file at a revision."""
         return self.git("rev-parse", f"{rev}:{path}")
+
+
+def put(file: Path, text: str) -> None:
+    """Write a file, and the folders above it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
 
 
 def _environment() -> dict[str, str]:

@@ -16,7 +16,7 @@ from sitegen.history.repository_place import SAFE
 from sitegen.model.problems import Problem
 from sitegen.project import Options
 from sitegen.questions.study import read_series
-from tests.gitrepo import LFS_POINTER, GitRepo
+from tests.gitrepo import LFS_POINTER, GitRepo, put
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import broken_links, build_site, content, differences, differs_from_cold, failing, problems_text, run
 
@@ -163,8 +163,7 @@ def test_a_commit_or_a_page_that_fails_is_a_problem_and_everything_else_is_built
 
 
 def test_a_template_that_fails_is_named_with_its_line(tmp_path):
-    (tmp_path / "pages").mkdir()
-    (tmp_path / "pages/note.html").write_text("one\n{{ missing.name }}")
+    put(tmp_path / "pages/note.html", "one\n{{ missing.name }}")
     template = jinja2.Environment(loader=jinja2.FileSystemLoader(tmp_path)).get_template("pages/note.html")
     problem = attempt("the page note.html", template.render)
     assert isinstance(problem, Problem)

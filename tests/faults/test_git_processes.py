@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.history.repository import Repository
-from tests.gitrepo import GitRepo
+from tests.gitrepo import GitRepo, put
 from tests.sites import build_site, content
 
 
@@ -30,8 +30,7 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file that gets one line for each process of git, with its arguments."""
     git, log = shutil.which("git"), tmp_path / "started"
     wrapper = tmp_path / "bin" / "git"
-    wrapper.parent.mkdir()
-    wrapper.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {git} "$@"\n')
+    put(wrapper, f'#!/bin/sh\necho "$@" >> {log}\nexec {git} "$@"\n')
     wrapper.chmod(0o755)
     monkeypatch.setenv("PATH", f"{wrapper.parent}{os.pathsep}{os.environ['PATH']}")
     return log

@@ -10,7 +10,7 @@ import pytest
 from sitegen.engine.output_folder import LIST, content_digest
 from sitegen.errors import Notice, OutputFolderError
 from sitegen.project import MARKER
-from tests.gitrepo import GitRepo
+from tests.gitrepo import GitRepo, put
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import build_site, content, differences, differs_from_cold, run
 
@@ -54,8 +54,7 @@ def test_a_repository_and_files_that_a_user_adds_to_a_site_stay_and_are_named_on
     git(out, "add", "--force", ".")
     git(out, "commit", "-q", "-m", "Publish")
     (out / "CNAME").write_text("example.org")
-    (out / "mine").mkdir()
-    (out / "mine" / "notes.txt").write_text("mine")
+    put(out / "mine" / "notes.txt", "mine")
     (out / "evals" / "names" / "mine.txt").write_text("mine")
     named = r"it stays: 4 files: \.git/, CNAME, evals/names/mine\.txt, mine/$"
     with pytest.warns(Notice, match=named):
@@ -70,8 +69,7 @@ def test_a_repository_and_files_that_a_user_adds_to_a_site_stay_and_are_named_on
 
 def test_a_file_that_is_added_to_a_forced_folder_later_stays(small, tmp_path):
     out = tmp_path / "docs"
-    out.mkdir()
-    (out / "guide.md").write_text("mine")
+    put(out / "guide.md", "mine")
     assert run("build", small.path, "-o", out, "--cache", tmp_path / "memo", "--force").returncode == 0
     (out / "later.md").write_text("mine")
     done = run("build", small.path, "-o", out, "--cache", tmp_path / "memo")
@@ -82,13 +80,11 @@ def test_a_file_that_is_added_to_a_forced_folder_later_stays(small, tmp_path):
 
 def test_a_file_of_the_user_where_a_page_goes_is_replaced_only_if_forced(small, tmp_path):
     out = tmp_path / "docs"
-    out.mkdir()
-    (out / "mine.txt").write_text("mine")
+    put(out / "mine.txt", "mine")
     with pytest.warns(Notice):
         build_site(small.path, out, force=True)
     page = out / "evals" / "people" / "index.html"
-    page.parent.mkdir()
-    page.write_text("mine")
+    put(page, "mine")
     small.commit(RENAMED)
     with pytest.raises(OutputFolderError, match="no build wrote stands where a page goes"):
         build_site(small.path, out)

@@ -15,6 +15,7 @@ from sitegen.errors import ConfigurationError
 from sitegen.model.site import Page
 from sitegen.pages.other_pages import methods_page
 from tests import pages_sample as sample
+from tests.gitrepo import put
 from tests.sites import run
 
 NAME = "pages/methods.html"
@@ -67,8 +68,7 @@ LARGE = {
 
 
 def rendered(folder: Path, text: str) -> str:
-    (folder / NAME).parent.mkdir(parents=True, exist_ok=True)
-    (folder / NAME).write_text(text, encoding="utf-8")
+    put(folder / NAME, text)
     page = Page("methods.html", NAME, sample.view_of(methods_page(())))
     return Renderer(sample.SITE, folder).render(page).decode()
 
@@ -144,8 +144,7 @@ def test_a_build_ends_with_one_error(repo):
     repo.commit({"evals/a/ground_truth.json": '{"x": 1}', "evals/a/extracted.json": '{"x": 2}'})
     repo.checkout()
     file = repo.path / "site_templates" / NAME
-    file.parent.mkdir(parents=True)
-    file.write_text("\n{{ 'a' | center(10 ** 10) }}", encoding="utf-8")
+    put(file, "\n{{ 'a' | center(10 ** 10) }}")
     done = run("build", cwd=repo.path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines()[-3:] == [

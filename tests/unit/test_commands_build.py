@@ -14,7 +14,7 @@ import pytest
 from sitegen.commands.build import command
 from sitegen.errors import file_system_error
 from sitegen.project import Options
-from tests.gitrepo import GitRepo
+from tests.gitrepo import GitRepo, put
 from tests.names import names_project, output
 from tests.refusals import refusals
 from tests.sites import content, on_a_terminal, run
@@ -98,8 +98,7 @@ def test_rev_names_a_branch_a_tag_an_id_or_whatever_git_resolves(project, tmp_pa
 
 def test_a_folder_that_sitegen_did_not_make_is_refused_until_it_is_forced(project, tmp_path):
     out = tmp_path / "home"
-    out.mkdir()
-    (out / "letter.txt").write_text("Dear")
+    put(out / "letter.txt", "Dear")
     assert refusal(project.path, "-o", out) == (
         "sitegen: The output folder was not made by sitegen. It holds 1 file: letter.txt\n"
         f"  at: {out}\n"
@@ -110,8 +109,7 @@ def test_a_folder_that_sitegen_did_not_make_is_refused_until_it_is_forced(projec
 
 
 def test_the_site_is_in_a_folder_that_web_frameworks_leave_free_and_that_git_ignores(project):
-    (project.path / "public").mkdir()
-    (project.path / "public" / "next.svg").write_text("<svg/>")
+    put(project.path / "public" / "next.svg", "<svg/>")
     for _ in range(2):
         done = run("build", project.path)
         assert (done.returncode, done.stdout.splitlines()[-1]) == (0, str(project.path / "site" / "index.html"))
@@ -277,8 +275,7 @@ def test_a_manifest_that_is_not_committed_is_named_with_what_to_do(repo, tmp_pat
     repo.checkout()
     told = "evals/manifest.yaml is not committed and was not read: commit it, or run sitegen build --worktree."
     assert told not in run("build", repo.path, "--out", tmp_path / "out").stdout
-    (repo.path / "evals").mkdir()
-    (repo.path / "evals/manifest.yaml").write_text("evals: {tone: {kind: judged, outputs: results.jsonl}}\n")
+    put(repo.path / "evals/manifest.yaml", "evals: {tone: {kind: judged, outputs: results.jsonl}}\n")
     assert told in run("build", repo.path, "--out", tmp_path / "out").stdout
     note = re.sub(r"<[^>]+>", "", (tmp_path / "out/problems.html").read_text())
     assert "If evals/manifest.yaml is written but not committed, commit it, or run sitegen build --worktree." in note

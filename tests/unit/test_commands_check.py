@@ -20,7 +20,7 @@ from sitegen.questions.gate_markdown import gate_markdown
 from sitegen.questions.gate_report import read_report
 from sitegen.questions.study import read_series
 from sitegen.text.values import schema_first
-from tests.gitrepo import GitRepo
+from tests.gitrepo import GitRepo, put
 from tests.rows import in_table
 from tests.sites import run
 
@@ -215,8 +215,7 @@ def _files(repo: GitRepo) -> list[str]:
 def test_the_uncommitted_state_can_be_checked(repo):
     work(repo, {"README.md": "Ours.\n"})
     folder = repo.path / NOTES / "results" / "iteration-002"
-    folder.mkdir()
-    (folder / "extracted.json").write_text(output(range(10)))
+    put(folder / "extracted.json", output(range(10)))
     assert report(repo)["passed"]
     found = report(repo, worktree=True)
     assert (found["head"], found["verdict"]) == ("worktree", "fail")

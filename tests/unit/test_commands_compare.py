@@ -12,7 +12,7 @@ from sitegen.commands.compare import read_sides
 from sitegen.errors import ConfigurationError
 from sitegen.questions.comparison import snapshot_named
 from tests import pages_sample as sample
-from tests.gitrepo import GitRepo
+from tests.gitrepo import GitRepo, put
 from tests.sites import build_site, problems_text, run, text_of
 
 CASES = json.dumps(
@@ -90,8 +90,7 @@ def test_three_files_are_written_and_are_the_same_every_time(project, tmp_path):
 
 def test_without_matplotlib_two_files_are_written_and_it_says_what_to_install(project, tmp_path, monkeypatch):
     hidden = tmp_path / "hidden"
-    hidden.mkdir()
-    (hidden / "matplotlib.py").write_text("raise ImportError('not here')\n")
+    put(hidden / "matplotlib.py", "raise ImportError('not here')\n")
     monkeypatch.setenv("PYTHONPATH", str(hidden))
     done = run("compare", "--eval", "faq", "-o", tmp_path / "out", "--repo", project)
     assert done.returncode == 0

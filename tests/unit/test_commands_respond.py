@@ -18,7 +18,7 @@ from sitegen.commands.signatures import app
 from sitegen.errors import SitegenError
 from sitegen.llm.client import KEY as KEY_NAME
 from sitegen.llm.files import JUDGE, parse_template, partial_of
-from tests.gitrepo import GitRepo
+from tests.gitrepo import GitRepo, put
 from tests.loops import run_loop
 from tests.messages_api import KEY, Api, Reply, Script, serving
 from tests.sites import content, on_a_terminal
@@ -94,8 +94,7 @@ class Commands:
 
     def put(self, path: str, text: str) -> None:
         """Write a file of the project."""
-        (self.project / path).parent.mkdir(parents=True, exist_ok=True)
-        (self.project / path).write_text(text)
+        put(self.project / path, text)
 
     def rows(self, name: str = "responses.json") -> list[dict[str, Any]]:
         """The responses in a file, without the seconds that their calls took."""

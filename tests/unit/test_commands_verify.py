@@ -15,7 +15,7 @@ from sitegen.questions.preview import report_file, without_links, write_preview
 from sitegen.questions.verify import verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.results_file import Metadata
-from tests.gitrepo import GitRepo
+from tests.gitrepo import GitRepo, put
 from tests.names import MAPPING
 from tests.receipts import write_receipts
 from tests.refusals import refusals
@@ -190,8 +190,7 @@ def test_saving_twice_leaves_one_line_and_what_others_wrote(repo):
 
 def test_an_iteration_without_an_output_is_not_taken_for_a_free_number(repo):
     results = repo.path / "evals" / "other" / "results"
-    (results / "iteration-007").mkdir()
-    (results / "iteration-007" / "notes.txt").write_text("mine")
+    put(results / "iteration-007" / "notes.txt", "mine")
     new = repo.path / "new.yaml"
     new.write_text("sum: 4\n")
     assert run("verify-one", "other", new, "--save", "--repo", repo.path).stderr.startswith(

@@ -18,6 +18,7 @@ from sitegen.pages.other_pages import methods_page, not_found_page
 from tests import pages_sample as sample
 from tests.browser import sample_site
 from tests.garbage import new_objects_alone
+from tests.gitrepo import put
 from tests.sites import build_site, renderer_of
 
 
@@ -77,8 +78,7 @@ def test_compiled_templates_are_read_and_incomplete_ones_are_compiled_again(rend
 
 def test_an_own_folder_overrides_file_by_file(renderer, tmp_path):
     own = tmp_path / "pages" / "methods.html"
-    own.parent.mkdir()
-    own.write_text('{% extends "base.html" %}{% block title %}Ours{% endblock %}', encoding="utf-8")
+    put(own, '{% extends "base.html" %}{% block title %}Ours{% endblock %}')
     ours = Renderer(sample.SITE, tmp_path)
     assert b"<title>Ours \xc2\xb7 Freight desk</title>" in ours.render(methods_page(()))
     assert ours.render(not_found_page(None)) == renderer.render(not_found_page(None))
@@ -88,8 +88,7 @@ def test_the_digest_of_templates_changes_with_every_name_and_every_content(tmp_p
     def digest(contents: dict[str, str]) -> str:
         folder = Path(tempfile.mkdtemp(dir=tmp_path))
         for name, content in contents.items():
-            (folder / name).parent.mkdir(exist_ok=True)
-            (folder / name).write_text(content, encoding="utf-8")
+            put(folder / name, content)
         return template_digest(folder)
 
     base = {"a.html": "x", "css/b.css": "y"}

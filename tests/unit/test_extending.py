@@ -24,7 +24,7 @@ from sitegen.scoring.highlights_files import KEYS as HIGHLIGHTS_KEYS
 from sitegen.scoring.kinds import File, OwnMetric, ScoringInputs, scored_with_own_metrics, scorer
 from sitegen.scoring.mapping import Mapping, read_mapping
 from sitegen.scoring.recorded import KEYS as RECORDED_KEYS
-from tests.gitrepo import GitRepo
+from tests.gitrepo import GitRepo, put
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / ".github/EXTENDING.md").read_text(encoding="utf-8")
@@ -34,8 +34,7 @@ TRUTH = '[{"id": "a", "n": 1}, {"id": "b", "n": 2}]'
 
 def pack(folder: Path, module: str) -> Path:
     """The wheel of the example, with some text as its module."""
-    folder.mkdir()
-    (folder / "pyproject.toml").write_text(BLOCKS["toml"], encoding="utf-8")
+    put(folder / "pyproject.toml", BLOCKS["toml"])
     (folder / "house_metrics.py").write_text(module, encoding="utf-8")
     subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel"], cwd=folder, check=True)
     return next((folder / "dist").glob("*.whl"))

@@ -16,7 +16,7 @@ from sitegen.project import Options, open_project
 from sitegen.questions.verify import verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.recognition.places import skill_evals, with_found_evals
-from tests.gitrepo import GitRepo
+from tests.gitrepo import GitRepo, put
 from tests.scoring.test_tables import tables
 from tests.sites import broken_links, build_site, problems_text
 
@@ -169,8 +169,7 @@ def test_evals_that_are_not_committed_are_found_in_the_work_tree_alone(repo: Git
         "evals/letters/results.jsonl": '{"id": "a", "score": 0.25}\n',
         "evals/sums.json": '[{"id": 1, "expected": "a", "output": "b"}]',
     }.items():
-        (repo.path / path).parent.mkdir(parents=True, exist_ok=True)
-        (repo.path / path).write_text(content)
+        put(repo.path / path, content)
 
     def evals(**options: bool) -> tuple[list[str], list[str]]:
         project = open_project(Options(repo=repo.path, **options), "")  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from sitegen.history.patches import read_patches
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import FoldedHistory, advance
 from sitegen.model.commits import WORKTREE
-from tests.gitrepo import GitRepo
+from tests.gitrepo import GitRepo, put
 
 TRUTH = "evals/shop/ground_truth.csv"
 LAYOUT = Layout(SiteConfig(), Manifest())
@@ -33,12 +33,6 @@ def repo(tmp_path: Path) -> GitRepo:
     return repo
 
 
-def write(repo: GitRepo, path: str, content: str) -> None:
-    file = repo.path / path
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(content)
-
-
 def look(repo: GitRepo) -> tuple[FoldedHistory, FoldedHistory]:
     repository = Repository.open(repo.path)
     head = repository.resolve("HEAD")
@@ -47,9 +41,9 @@ def look(repo: GitRepo) -> tuple[FoldedHistory, FoldedHistory]:
 
 
 def test_after_an_uncommitted_state_everything_is_new(repo: GitRepo) -> None:
-    write(repo, output(2), "2")
+    put(repo.path / output(2), "2")
     repository, (_, before) = Repository.open(repo.path), look(repo)
-    write(repo, output(3), "3")
+    put(repo.path / output(3), "3")
     head = repository.resolve("HEAD")
     again = advance(repository, LAYOUT, head=head, since=before.end, files="uncommitted")
     assert (again.is_complete, again.changed, len(again.evals[0].snapshots)) == (True, {"shop": 0}, 3)
@@ -58,8 +52,8 @@ def test_after_an_uncommitted_state_everything_is_new(repo: GitRepo) -> None:
 
 
 def test_changed_new_and_deleted_files_are_one_more_revision(repo: GitRepo) -> None:
-    write(repo, output(2), "2")
-    write(repo, "CLAUDE.md", "two\n")
+    put(repo.path / output(2), "2")
+    put(repo.path / "CLAUDE.md", "two\n")
     (repo.path / output(1)).unlink()
     committed, advanced = look(repo)
     told = (advanced.head.sha, advanced.head.position, advanced.head.committed_at)
@@ -78,7 +72,7 @@ def test_changed_new_and_deleted_files_are_one_more_revision(repo: GitRepo) -> N
 
 
 def test_a_snapshot_that_is_scored_again_has_an_address_of_its_own(repo: GitRepo) -> None:
-    write(repo, TRUTH, "corrected")
+    put(repo.path / TRUTH, "corrected")
     _, advanced = look(repo)
     assert [each.slug for each in advanced.evals[0].snapshots] == ["0001", "0001-worktree"]
 
@@ -95,23 +89,22 @@ def test_an_output_that_is_renamed_without_a_commit_keeps_its_points(repo: GitRe
 
 
 def test_what_git_ignores_does_not_count(repo: GitRepo) -> None:
-    write(repo, output(9), "9")
-    write(repo, "evals/shop/results/x.tmp", "-")
+    put(repo.path / output(9), "9")
+    put(repo.path / "evals/shop/results/x.tmp", "-")
     assert look(repo)[1].overlay == {}
 
 
 def test_a_file_that_was_only_touched_or_staged_and_put_back_is_no_change(repo: GitRepo) -> None:
-    write(repo, "CLAUDE.md", "two\n")
+    put(repo.path / "CLAUDE.md", "two\n")
     repo.git("add", "CLAUDE.md")
-    write(repo, "CLAUDE.md", "one\n")
+    put(repo.path / "CLAUDE.md", "one\n")
     repo.git("rm", "-q", "--cached", output(1))
     committed, advanced = look(repo)
     assert advanced.head == committed.head
 
 
 def test_links_are_not_followed(repo: GitRepo, tmp_path: Path) -> None:
-    (tmp_path / "secret").mkdir()
-    (tmp_path / "secret/extracted.json").write_text("secret")
+    put(tmp_path / "secret/extracted.json", "secret")
     (repo.path / "evals/shop/results/iteration-002").symlink_to(tmp_path / "secret")
     (repo.path / "CLAUDE.md").unlink()
     (repo.path / "CLAUDE.md").symlink_to(tmp_path / "secret/extracted.json")
@@ -122,20 +115,20 @@ def test_links_are_not_followed(repo: GitRepo, tmp_path: Path) -> None:
 
 
 def test_contents_are_read_from_disk_while_they_are_what_was_seen(repo: GitRepo) -> None:
-    write(repo, output(2), "uncommitted")
+    put(repo.path / output(2), "uncommitted")
     _, advanced = look(repo)
     snapshots = advanced.evals[0].snapshots
     oids = [snapshots[1].outputs[0].oid, snapshots[0].outputs[0].oid, snapshots[1].outputs[0].oid]
     repository = Repository.open(repo.path).overlaid(dict(advanced.overlay))
     assert [read.content for read in repository.read_blobs(oids)] == [b"uncommitted", b"1", b"uncommitted"]
-    write(repo, output(2), "changed since")
+    put(repo.path / output(2), "changed since")
     assert [read.reason for read in repository.read_blobs(oids[:1])] == ["changed in the work tree while it was read"]
     (repo.path / output(2)).unlink()
     assert [read.content for read in repository.read_blobs(oids[:1])] == [None]
 
 
 def test_a_file_over_the_limit_is_a_change_that_is_not_read_and_never_held(repo: GitRepo) -> None:
-    write(repo, output(2), " " * 30_000_001)
+    put(repo.path / output(2), " " * 30_000_001)
     tracemalloc.start()
     _, advanced = look(repo)
     repository = Repository.open(repo.path, max_blob_bytes=30_000_000).overlaid(dict(advanced.overlay))
@@ -152,7 +145,7 @@ def test_a_file_over_the_limit_is_a_change_that_is_not_read_and_never_held(repo:
 
 
 def test_an_uncommitted_edit_has_a_patch(repo: GitRepo) -> None:
-    write(repo, "CLAUDE.md", "one\ntwo")
+    put(repo.path / "CLAUDE.md", "one\ntwo")
     _, advanced = look(repo)
     edits = advanced.edited[0].edits
     committed, uncommitted = read_patches(Repository.open(repo.path).overlaid(dict(advanced.overlay)), edits)
@@ -161,7 +154,7 @@ def test_an_uncommitted_edit_has_a_patch(repo: GitRepo) -> None:
 
 
 def test_the_work_tree_stays_as_it_is(repo: GitRepo) -> None:
-    write(repo, output(2), "2")
+    put(repo.path / output(2), "2")
     (repo.path / "CLAUDE.md").touch()
     index = (repo.path / ".git/index").read_bytes()
     look(repo)

@@ -15,7 +15,7 @@ from sitegen.history.repository import Repository
 from sitegen.recognition.discovery import Discovery
 from sitegen.recognition.initialising import SKELETONS, requirement, source_of, workflows
 from sitegen.scoring.rules import compile_rules
-from tests.gitrepo import GitRepo
+from tests.gitrepo import GitRepo, put
 from tests.sites import content, run
 
 PATHS = [path for _, path in SKELETONS]
@@ -127,8 +127,7 @@ def test_what_publishes_is_for_the_host_of_the_project(project, installed_from, 
     if origin:
         project.git("remote", "add", "origin", origin)
     for path, text in files_.items():
-        (project.path / path).parent.mkdir(exist_ok=True)
-        (project.path / path).write_text(text)
+        put(project.path / path, text)
     assert next(iter(workflows(Repository.open(project.path), vendor=False))) == wanted
 
 

@@ -11,7 +11,7 @@ import pytest
 from sitegen.project import Options
 from sitegen.questions.study import read_series
 from sitegen.questions.work_tree import WorktreeProject
-from tests.gitrepo import GitRepo
+from tests.gitrepo import GitRepo, put
 from tests.scoring.test_tables import tables
 
 TRUTH = {"evals/e/ground_truth.json": '{"a": 1, "b": 2}'}
@@ -38,8 +38,7 @@ def one_run(name: str, b: int = 2) -> dict[str, str]:
 
 def newest_files(repo: GitRepo, uncommitted: Mapping[str, str] = MappingProxyType({})) -> tuple[Path, ...]:
     for path, text in uncommitted.items():
-        (repo.path / path).parent.mkdir(parents=True, exist_ok=True)
-        (repo.path / path).write_text(text)
+        put(repo.path / path, text)
     place = WorktreeProject.open(repo.path).place("e")
     files = place.paths_of(place.newest)
     assert all(file.is_file() for file in files)

@@ -15,7 +15,7 @@ from sitegen.model.site import Page
 from sitegen.pages.other_pages import methods_page
 from sitegen.recognition.initialising import copy_templates
 from tests import pages_sample as sample
-from tests.gitrepo import GitRepo
+from tests.gitrepo import GitRepo, put
 from tests.golden.repository import write
 from tests.rows import in_table
 from tests.sites import build_site, content, differences, run
@@ -42,28 +42,20 @@ def project(tmp_path: Path) -> GitRepo:
     return repo
 
 
-def put(project: GitRepo, path: str, text: str) -> Path:
-    file = project.path / path
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
-    return file
-
-
 def rendered(folder: Path, text: str, name: str = "pages/methods.html") -> str:
     """The methods page by a template of one's own."""
-    (folder / name).parent.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_text(text, encoding="utf-8")
+    put(folder / name, text)
     page = Page("methods.html", "pages/methods.html", sample.view_of(methods_page(())))
     return Renderer(sample.SITE, folder).render(page).decode()
 
 
 def test_pages_styles_and_pictures_of_a_project_are_part_of_the_site_and_may_build_on_ours(project, tmp_path):
     build_site(project.path, tmp_path / "plain", jobs=1)
-    put(project, METHODS, EXTENDED)
-    put(project, "site_templates/theme.css", ":root { --accent: teal; }\n")
-    put(project, "site_templates/assets/logo.svg", "<svg/>")
-    put(project, "site_templates/assets/icon.svg", "<svg>ours</svg>")
-    put(project, "site_templates/assets/app.css", "lost")
+    project.put(METHODS, EXTENDED)
+    project.put("site_templates/theme.css", ":root { --accent: teal; }\n")
+    project.put("site_templates/assets/logo.svg", "<svg/>")
+    project.put("site_templates/assets/icon.svg", "<svg>ours</svg>")
+    project.put("site_templates/assets/app.css", "lost")
     build_site(project.path, tmp_path / "own", jobs=1)
     plain, own = content(tmp_path / "plain"), content(tmp_path / "own")
     changed = ["assets/app.css", "assets/icon.svg", "assets/logo.svg", "methods.html"]
@@ -78,17 +70,17 @@ def test_pages_styles_and_pictures_of_a_project_are_part_of_the_site_and_may_bui
 def test_a_sandbox_changes_no_byte_of_any_page(tmp_path):
     repo = write(tmp_path / "golden")
     build_site(repo.path, tmp_path / "plain", jobs=1)
-    put(repo, "site_templates/pages/unused.html", "unused")
+    repo.put("site_templates/pages/unused.html", "unused")
     build_site(repo.path, tmp_path / "own", jobs=1)
     assert differences(tmp_path / "plain", tmp_path / "own") == []
 
 
 def test_a_changed_template_makes_the_pages_again_and_an_unchanged_one_none(project, tmp_path):
     out = tmp_path / "site"
-    put(project, METHODS, EXTENDED)
+    project.put(METHODS, EXTENDED)
     build_site(project.path, out, jobs=1)
     assert build_site(project.path, out, jobs=1).written == 0
-    put(project, METHODS, EXTENDED.replace("Ann", "Ben"))
+    project.put(METHODS, EXTENDED.replace("Ann", "Ben"))
     assert build_site(project.path, out, jobs=1).written > 0
     assert "Ask Ben." in (out / "methods.html").read_text(encoding="utf-8")
     (project.path / METHODS).unlink()
@@ -110,7 +102,8 @@ def test_no_template_out_of_history_is_used(project, tmp_path):
 
 @in_table
 def test_a_broken_template_ends_the_build_and_says_where(project, text, line, what):
-    file = put(project, METHODS, text)
+    file = project.path / METHODS
+    put(file, text)
     done = run("build", cwd=project.path)
     assert (done.returncode, done.stdout) == (2, "")
     first, at, fix = done.stderr.splitlines()[-3:]
@@ -124,7 +117,7 @@ def test_a_broken_template_ends_the_build_and_says_where(project, text, line, wh
 
 def test_a_template_that_fails_in_another_process_says_where_as_well(tmp_path):
     repo = write(tmp_path / "golden")
-    put(repo, "site_templates/pages/report.html", "{{ path }}\n{{ nothing }}")
+    repo.put("site_templates/pages/report.html", "{{ path }}\n{{ nothing }}")
     done = run("build", repo.path, "--jobs", "2", "-o", tmp_path / "out", "--cache", tmp_path / "memo")
     assert done.returncode == 2
     assert f"  at: {repo.path}/site_templates/pages/report.html:2\n" in done.stderr
@@ -156,7 +149,7 @@ def test_no_module_that_templates_are_given_leads_to_another_one(tmp_path):
 def test_no_file_outside_the_folder_is_read(project, tmp_path):
     secret = tmp_path / "secret.html"
     secret.write_text("the secret", encoding="utf-8")
-    put(project, METHODS, '{% include ["../secret.html", "pages/link.html", "' + str(secret) + '"] ignore missing %}-')
+    project.put(METHODS, '{% include ["../secret.html", "pages/link.html", "' + str(secret) + '"] ignore missing %}-')
     (project.path / "site_templates" / "pages" / "link.html").symlink_to(secret)
     (project.path / "site_templates" / "assets").mkdir()
     (project.path / "site_templates" / "assets" / "link.svg").symlink_to(secret)

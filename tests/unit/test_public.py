@@ -9,7 +9,7 @@ from sitegen.errors import SecretsError
 from sitegen.project import MARKER, Options
 from sitegen.questions.public import PublicCheck
 from sitegen.text.secrets import Detector
-from tests.gitrepo import GitRepo
+from tests.gitrepo import GitRepo, put
 from tests.sites import build_site, differences, run
 
 # In two parts each, or whoever looks for secrets in this repository would find them.
@@ -92,8 +92,7 @@ def test_a_secret_is_refused_every_time_until_it_is_gone_and_nothing_of_the_site
 
 def test_files_of_others_stay_where_a_site_is_refused(project):
     out = project.path / "site"
-    out.mkdir()
-    (out / "notes.txt").write_text("one")
+    put(out / "notes.txt", "one")
     leak(project, TOKEN)
     assert run("build", project.path, "--public", "--force").returncode == 1
     assert left(out) == [MARKER, "notes.txt"]
@@ -118,8 +117,7 @@ def test_what_looks_like_a_secret_and_is_none_can_be_allowed(project):
 
 
 def test_files_that_sitegen_did_not_write_are_searched_too(project):
-    (project.path / "site").mkdir()
-    (project.path / "site/notes.txt").write_text(f"one\n{KEY}\n")
+    put(project.path / "site/notes.txt", f"one\n{KEY}\n")
     done = run("build", project.path, "--public", "--force")
     assert done.returncode == 1
     assert "at: notes.txt:2 (Anthropic API Key)\n" in done.stderr

@@ -9,7 +9,7 @@ import pytest
 from sitegen.errors import ConfigurationError
 from sitegen.project import Options
 from sitegen.serve.watch import Layers, build_layers
-from tests.gitrepo import GitRepo
+from tests.gitrepo import GitRepo, put
 from tests.receipts import EVAL, FIRST, MAPPING, SECOND, TRUTH, write_receipts
 from tests.sites import build_site, content
 
@@ -17,11 +17,9 @@ NEWEST = f"{EVAL}/results/iteration-002/extracted.json"
 MANIFEST = "evals:\n  receipts:\n    name: Receipts from the till\n"
 
 
-def put(path: str, text: str) -> Callable[[GitRepo], None]:
+def write(path: str, text: str) -> Callable[[GitRepo], None]:
     def edit(repo: GitRepo) -> None:
-        file = repo.path / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+        put(repo.path / path, text)
 
     return edit
 
@@ -49,21 +47,21 @@ def undo(repo: GitRepo) -> None:
 
 
 EDITS = {
-    "an output": put(NEWEST, SECOND.replace("12.5", "13")),
-    "an older output": put(f"{EVAL}/results/iteration-001/extracted.json", SECOND),
-    "a new output": put(f"{EVAL}/results/iteration-003/extracted.json", FIRST),
-    "an output that cannot be read": put(NEWEST, "{"),
+    "an output": write(NEWEST, SECOND.replace("12.5", "13")),
+    "an older output": write(f"{EVAL}/results/iteration-001/extracted.json", SECOND),
+    "a new output": write(f"{EVAL}/results/iteration-003/extracted.json", FIRST),
+    "an output that cannot be read": write(NEWEST, "{"),
     "no output": drop(NEWEST),
-    "ground truth": put(f"{EVAL}/ground_truth.csv", TRUTH.replace("12.50", "12.40")),
-    "a mapping": put(f"{EVAL}/field_mapping.yaml", MAPPING.replace("total: total", "total: shop")),
-    "instructions": put("CLAUDE.md", "Read the receipt. Slowly.\n"),
-    "new instructions": put("prompts/tills.md", "A till prints receipts.\n"),
+    "ground truth": write(f"{EVAL}/ground_truth.csv", TRUTH.replace("12.50", "12.40")),
+    "a mapping": write(f"{EVAL}/field_mapping.yaml", MAPPING.replace("total: total", "total: shop")),
+    "instructions": write("CLAUDE.md", "Read the receipt. Slowly.\n"),
+    "new instructions": write("prompts/tills.md", "A till prints receipts.\n"),
     "instructions under another name": rename_instructions,
-    "a manifest": put("evals/manifest.yaml", MANIFEST),
-    "a new eval": put("evals/tills/ground_truth.csv", TRUTH),
+    "a manifest": write("evals/manifest.yaml", MANIFEST),
+    "a new eval": write("evals/tills/ground_truth.csv", TRUTH),
     "an eval under another name": rename_eval,
-    "what no page is made from": put("src/code.py", "print()\n"),
-    "the title": put("sitegen.toml", 'title = "Receipts"\n'),
+    "what no page is made from": write("src/code.py", "print()\n"),
+    "the title": write("sitegen.toml", 'title = "Receipts"\n'),
 }
 
 
@@ -106,7 +104,7 @@ def test_an_edit_its_end_and_its_commit_each_make_the_site_of_a_cold_build(repo,
     undo(repo)
     assert shown(watched(repo)) == committed
     edit(repo)
-    put("CLAUDE.md", "Read the receipt. Hurry.\n")(repo)
+    write("CLAUDE.md", "Read the receipt. Hurry.\n")(repo)
     commit_all(repo)
     assert shown(watched(repo)) == cold(repo, tmp_path)
 
@@ -114,9 +112,9 @@ def test_an_edit_its_end_and_its_commit_each_make_the_site_of_a_cold_build(repo,
 @pytest.mark.parametrize(("limit", "short"), [("reports_kept = 3", 4), ("site_bytes = 1000", 0)])
 def test_with_limits_too_the_layers_are_the_site_of_a_cold_build(repo, tmp_path, limit, short):
     for number in range(3, 8):
-        put(f"{EVAL}/results/iteration-{number:03}/extracted.json", FIRST.replace("1", str(number)))(repo)
+        write(f"{EVAL}/results/iteration-{number:03}/extracted.json", FIRST.replace("1", str(number)))(repo)
         commit_all(repo)
-    put("sitegen.toml", f"[limits]\n{limit}\n")(repo)
+    write("sitegen.toml", f"[limits]\n{limit}\n")(repo)
     full = cold(repo, tmp_path)
     assert sum(b"Its values were left out" in body for body in full.values()) == short
     assert (b"more than the 1,000 of site_bytes" in full["problems.html"]) == (short == 0)
@@ -126,7 +124,7 @@ def test_with_limits_too_the_layers_are_the_site_of_a_cold_build(repo, tmp_path,
         assert shown(watched(repo)) == cold(repo, tmp_path)
     commit_all(repo)
     assert shown(watched(repo)) == cold(repo, tmp_path)
-    put("sitegen.toml", "")(repo)
+    write("sitegen.toml", "")(repo)
     assert shown(watched(repo)) == cold(repo, tmp_path)
 
 
@@ -164,7 +162,7 @@ def test_a_wrong_configuration_leaves_the_last_good_site(repo, broken):
     EDITS["an output"](repo)
     good = shown(watched(repo))
     path, text = broken
-    put(path, text)(repo)
+    write(path, text)(repo)
     with pytest.raises(ConfigurationError) as caught:
         watched(repo)
     assert str(caught.value.where).startswith(path)

@@ -23,6 +23,7 @@ from sitegen.engine.output_folder import (
 from sitegen.engine.writer import Writer, WrittenFiles, digest
 from sitegen.errors import OutputFolderError
 from sitegen.project import MARKER
+from tests.gitrepo import put
 from tests.sites import failing
 
 
@@ -107,8 +108,7 @@ def test_a_changed_file_is_replaced_as_a_whole(tmp_path):
 
 
 def test_a_foreign_folder_is_refused_and_the_error_says_what_is_in_it(tmp_path):
-    (tmp_path / "thesis").mkdir()
-    (tmp_path / "thesis" / "chapter1.tex").write_text("x")
+    put(tmp_path / "thesis" / "chapter1.tex", "x")
     with pytest.raises(OutputFolderError, match="It holds 1 file: thesis/chapter1.tex"), claimed(tmp_path, force=False):
         pass
     assert sorted(os.listdir(tmp_path)) == ["thesis"]
@@ -127,8 +127,7 @@ def test_what_a_build_wrote_is_told_from_everything_else(tmp_path):
     Writer(tmp_path).write("evals/a/index.html", b"ours, by the list")
     Writer(tmp_path).write("evals/a/changed.html", b"ours, and then written over")
     for path in ("evals/a/changed.html", "evals/a/mine.txt", "index.html", "CNAME", ".git/HEAD", "mine/deep/a.txt"):
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text("theirs")
+        put(tmp_path / path, "theirs")
     (tmp_path / ".~sitegen-12").write_text("half a page")
     foreign = (".git/", "CNAME", "evals/a/changed.html", "evals/a/mine.txt", "mine/")
     assert files_not_in_memo(tmp_path, ["index.html"]) == (foreign, (".~sitegen-12", "evals/a/index.html"))
@@ -204,8 +203,7 @@ def test_a_file_that_somebody_changed_is_not_deleted(tmp_path):
 def test_no_link_is_followed_to_write(tmp_path):
     out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
     out.mkdir()
-    elsewhere.mkdir()
-    (elsewhere / "a.html").write_text("theirs")
+    put(elsewhere / "a.html", "theirs")
     (out / "evals").symlink_to(elsewhere)
     (out / "index.html").symlink_to(elsewhere / "a.html")
     writer = Writer(out)
@@ -225,8 +223,7 @@ def test_a_temporary_file_is_never_written_through(tmp_path):
 
 def test_a_file_of_others_is_not_replaced_by_a_page(tmp_path):
     (tmp_path / "index.html").write_text("theirs")
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "page.html").write_text("theirs")
+    put(tmp_path / "mine" / "page.html", "theirs")
     writer = Writer(tmp_path, foreign=("index.html", "mine/"))
     for path in ("index.html", "mine/page.html"):
         with pytest.raises(OutputFolderError, match="that no build wrote stands where a page goes"):
