@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from posixpath import join
 from typing import Any, Final
 
@@ -80,9 +80,11 @@ def read_manifest(content: bytes, evals_dir: str) -> Parsed[Manifest | None]:
     return Parsed(Manifest(evals=tuple(evals)), tuple(findings))
 
 
-def manifest_in_force(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest]:
+def manifest_in_force(
+    content: bytes, path: str, evals_dir: str, read: Callable[[bytes, str], Parsed[Manifest | None]] = read_manifest
+) -> Parsed[Manifest]:
     """Read the manifest of the built revision. Raises ConfigurationError if it cannot be read."""
-    manifest, findings = read_manifest(content, evals_dir)
+    manifest, findings = read(content, evals_dir)
     if manifest is None:
         raise error_of(findings[0].in_file(path))
     return Parsed(manifest, findings)

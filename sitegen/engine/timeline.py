@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import asdict, replace
 
 from sitegen.config.findings import error_of, folder_path
-from sitegen.config.manifest import ANY_FIELD, project_evaluation, read_manifest, significance_level
+from sitegen.config.manifest import ANY_FIELD, manifest_in_force, project_evaluation, read_manifest, significance_level
 from sitegen.config.models import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
 from sitegen.config.notes import NOTES_FILE
 from sitegen.config.searched_files import Search, work_tree_search
@@ -377,10 +377,7 @@ def kept_manifest(files: FilesAt, config: SiteConfig, store: CacheStore, *, work
     path, content = f"{config.evals_dir}/manifest.yaml", manifest_content(files, config, worktree=worktree)
     if content is None:
         return Parsed(Manifest())
-    manifest, findings = manifest_of(store, content, config.evals_dir)
-    if manifest is None:
-        raise error_of(findings[0].in_file(path))
-    return Parsed(manifest, findings)
+    return manifest_in_force(content, path, config.evals_dir, partial(manifest_of, store))
 
 
 def manifest_of(store: CacheStore, content: bytes, evals_dir: str) -> Parsed[Manifest | None]:
