@@ -460,6 +460,11 @@ class EvalSummary(Frozen):
         """The headline metric of each point, by the newest ground truth and rules."""
         return self.now or tuple(headline.values[0] for headline in self.headlines)
 
+    def breaks(self, shown: int) -> list[int]:
+        """Return the places, among so many newest points, of those that cannot be compared with the one before."""
+        first = max(0, len(self.headlines) - shown)
+        return sorted({headline.comparable_since - first for headline in self.headlines} - {0})
+
     @property
     def value(self) -> float | None:
         """The headline metric of the newest point."""

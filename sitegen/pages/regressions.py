@@ -126,9 +126,8 @@ def best_chart(standing: EvalStanding) -> tuple[int, ChartLine, str]:
     summary = standing.summary
     column, best = summary.values_now, summary.best
     values, stairs = column[-_RECENT:], [None if index is None else column[index] for index in best[-_RECENT:]]
-    first = max(0, len(column) - _RECENT)
-    breaks = sorted({headline.comparable_since - first for headline in summary.headlines} - {0})
-    plot = charts.Plot(charts.UNIT if standing.spec.is_share else _range((*values, *stairs)), breaks)
+    scale = charts.UNIT if standing.spec.is_share else _range((*values, *stairs))
+    plot = charts.Plot(scale, summary.breaks(_RECENT))
     return len(values), plot.line(values), plot.staircase(stairs)
 
 

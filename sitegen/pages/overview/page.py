@@ -182,9 +182,3 @@ class OverviewView(Frozen, dict=True, gc=True):
         """How many lines an edit added and removed; None if unknown."""
         file = next((file for file in self.files if file.history.path == edited.file), None)
         return file.counts[file.history.edits.index(edited.edit)] if file else None
-
-
-def breaks(summary: EvalSummary) -> list[int]:
-    """Indices in the sparkline of values that cannot be compared with the one before."""
-    first = max(0, len(summary.headlines) - SPARK)
-    return sorted({headline.comparable_since - first for headline in summary.headlines} - {0})
