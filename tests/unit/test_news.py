@@ -196,7 +196,8 @@ def test_values_that_broke_are_counted_although_they_may_be_chance_and_the_file_
     named = replace(case("a", 0.6, 0.6), windows=(window,))
     after = f"{of_a} after “{at.subject}” ({at.author}, {day(at.committed_at)}) or {sample.commit(2).short}{end}"
     found = [one.text for one in news(standings([named], ()), None, FILES)]
-    assert found[:2] == [f"{begin} broke {after}.", f"{begin} were fixed {after}. The eval is at its best."]
+    broke, fixed = f"{begin} broke (4 were fixed) {after}", f"{begin} were fixed (4 broke) {after}"
+    assert found[:2] == [f"{broke}.", f"{fixed}. The eval is at its best."]
     one_fixed = Window(1, 0, 1, verdict=verdict("cannot tell"), flips=Flips(fixed=(("shop", 1),)))
     assert "1 value was fixed in Eval a" in sentences(replace(named, windows=(one_fixed,)))[1].text
     patch = b"--- a\n+++ b\n@@ -1 +1,2 @@\n-Version: 1\n+Version: 2\n+Give each price.\n"

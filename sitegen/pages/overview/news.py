@@ -144,12 +144,16 @@ def _edits_since(before: int, summary: EvalSummary, files: Iterable[InstructionH
 def _by_chance(scored: Sequence[EvalStanding], files: Iterable[InstructionHistory], fate: str) -> Iterator[Phrase]:
     """What ``broke`` or ``were fixed`` by chance: in which eval and field most, after which edit; without its end."""
     moves = [(*_flips(one), one.summary) for one in scored]
-    flips = [(of.broken if fate == "broke" else of.fixed, before, after, at) for of, before, after, at in moves]
-    moved, *points, summary = max(flips, key=lambda move: number_of_cells(move[0]))
+    fates = {"broke": [of.broken for of, *_ in moves], "were fixed": [of.fixed for of, *_ in moves]}
+    largest = max(range(len(moves)), key=lambda at: number_of_cells(fates[fate][at]))
+    moved, (_, *points, summary) = fates[fate][largest], moves[largest]
     number, of_eval, (field, most) = number_of_cells(moved), eval_phrase(summary), max(moved, key=itemgetter(1))
     values = counted(number, summary.info.nouns.value)
     name = Phrase(said_of(summary.info, field), links.field(summary.info.id, field), field)
     became = "was fixed" if number == 1 and fate == "were fixed" else fate
+    opposite = "were fixed" if fate == "broke" else "broke"
+    if back := number_of_cells(fates[opposite][largest]):
+        became += f" ({back:,} {'was fixed' if back == 1 and fate == 'broke' else opposite})"
     before, after = (output_phrase(summary, summary.headlines[at]) for at in points)
     yield from said(f"Nothing for certain: {values} {became} in ", of_eval, " from ", before, " to ", after)
     yield Phrase(f", which {summary.unlike}" * bool(summary.unlike))
@@ -157,7 +161,7 @@ def _by_chance(scored: Sequence[EvalStanding], files: Iterable[InstructionHistor
         yield from _after(first.edit.commit)
         if other := summary.windows[-1].or_edit:
             yield from said(" or ", Phrase(other.short, links.commit(other.sha)))
-    others = sum(bool(other) for other, *_ in flips) - 1
+    others = sum(map(bool, fates[fate])) - 1
     too = f"; others {fate} in {counted(others, 'more eval')} too" * bool(others)
     where = () if summary.specs[0].equals else (f", {most:,} of them in " if most < number else ", in ", name)
     yield from said(*where, f". This may be chance{too}")
