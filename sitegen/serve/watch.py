@@ -16,14 +16,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final
 
-from msgspec.structs import replace
-
 from sitegen.build import publish
-from sitegen.config.manifest import read_manifest
-from sitegen.config.models import Manifest, SiteConfig
-from sitegen.config.searched_files import work_tree_search
-from sitegen.config.site import read_site
-from sitegen.data_files.project_files import SITE_FILES, read_inside
+from sitegen.data_files.project_files import SITE_FILES
 from sitegen.engine.built_site import LastBuild, Progress, Site
 from sitegen.engine.cached_kinds import RESULTS, SCORECARDS
 from sitegen.engine.memo import Memo
@@ -31,14 +25,11 @@ from sitegen.engine.output_folder import claimed
 from sitegen.engine.site_files import LayerFiles
 from sitegen.engine.template_files import find_templates, template_digest
 from sitegen.errors import ConfigurationError, SitegenError
-from sitegen.history.layout import Layout
-from sitegen.history.repository import Repository
-from sitegen.history.repository_place import RepositoryPlace, find_repository
+from sitegen.history.repository_place import RepositoryPlace
 from sitegen.model.frozen import Frozen
 from sitegen.project import OWN_TEMPLATES, Options, open_project
-from sitegen.recognition import search_history
-from sitegen.recognition.places import INSPECT_LOGS, PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS, with_found_evals
-from sitegen.scoring.case_files import kind_of_case_file
+from sitegen.questions.work_tree import WorktreeProject
+from sitegen.recognition.places import INSPECT_LOGS, PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS
 from sitegen.update import build
 
 _GIT_FILES: Final = ("HEAD", "packed-refs", "config", "shallow", "refs", "reftable", "info/exclude")
@@ -93,19 +84,9 @@ def _configured_places(place: RepositoryPlace) -> list[Path]:
     if root is None:
         return []
     try:
-        site = read_site(root).value
-    except ConfigurationError:  # the build reports it; the file is followed, so that a correction is noticed
-        site = SiteConfig()
-    path = f"{site.evals_dir}/manifest.yaml"
-    try:
-        content = read_inside(root, path, site.limits.max_blob_bytes)
-    except OSError:
-        content = b""
-    stated = read_manifest(content, site.evals_dir).value or Manifest()
-    searched = replace(work_tree_search(root, kind_of_case_file), stated=stated.evals)
-    layout = Layout(*with_found_evals(site, stated, searched))
-    found = search_history(Repository(place), layout, searched, find_repository(root)[1])
-    pathspecs = (found.applied(layout) if found else layout).pathspecs or ("",)
+        pathspecs = WorktreeProject.open(root).layout.pathspecs or ("",)
+    except ConfigurationError:  # the build reports it; everything is followed, so that a correction is noticed
+        pathspecs = ("",)
     return [root / name for name in (*SITE_FILES, *_FOUND_AT_TOP, OWN_TEMPLATES, ".gitignore", *pathspecs)]
 
 
