@@ -46,7 +46,7 @@ def state_of_a_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture
 def repo(tmp_path: Path) -> GitRepo:
     """A repository without commits."""
-    return GitRepo(tmp_path / "repo")
+    return GitRepo(tmp_path / "project")
 
 
 @pytest.fixture(scope="session")

@@ -111,6 +111,12 @@ class GitRepo:
         """Bring the work tree and the index to HEAD."""
         self.git("reset", "-q", "--hard")
 
+    def check_in(self, files: Mapping[str, Content], message: str = "Change") -> str:
+        """Add a commit and bring the work tree to it; its id."""
+        made = self.commit(files, message=message)
+        self.checkout()
+        return made
+
     def put(self, path: str, text: str) -> None:
         """Write a file as one change, after the folders above it."""
         (self.path / path).parent.mkdir(parents=True, exist_ok=True)

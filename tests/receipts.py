@@ -27,12 +27,11 @@ def write_receipts(folder: Path) -> GitRepo:
         message="Say what to read",
     )
     repo.commit({f"{EVAL}/results/iteration-001/extracted.json": FIRST}, message="Read for the first time")
-    repo.commit(
+    repo.check_in(
         {
             "CLAUDE.md": "Read the receipt. Mind the decimal point.\n",
             f"{EVAL}/results/iteration-002/extracted.json": SECOND,
         },
         message="Mind the decimal point",
     )
-    repo.checkout()
     return repo

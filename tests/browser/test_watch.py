@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
@@ -25,9 +24,8 @@ def output(heights: dict[str, int]) -> str:
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> GitRepo:
-    repo = GitRepo(tmp_path / "project")
-    repo.commit(
+def repo(repo: GitRepo) -> GitRepo:
+    repo.check_in(
         {
             "CLAUDE.md": "Measure in centimetres.\n",
             f"{EVAL}/ground_truth.csv": "id,name,height\n" + "".join(f"{one},{one.title()},7\n" for one in PLANTS),
@@ -37,7 +35,6 @@ def repo(tmp_path: Path) -> GitRepo:
             OUTPUT: output({}),
         }
     )
-    repo.checkout()
     return repo
 
 

@@ -22,9 +22,8 @@ from tests.sites import broken_links, build_site, content, differences, differs_
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> GitRepo:
+def project(repo: GitRepo) -> GitRepo:
     """Two evals, an instruction file with two edits."""
-    repo = GitRepo(tmp_path / "project")
     repo.commit({"CLAUDE.md": "# Rules\n\nRead well.\n", "evals/field_mapping.yaml": MAPPING})
     repo.commit({f"evals/{name}/ground_truth.csv": TRUTH for name in ("good", "bad")})
     repo.commit({f"evals/{name}/extracted.json": output(3) for name in ("good", "bad")})
@@ -274,8 +273,7 @@ def test_a_content_in_git_lfs_is_missing_until_it_is_fetched_whatever_file_it_is
 @pytest.mark.parametrize("path", ["sitegen.toml", "evals/manifest.yaml"])
 @pytest.mark.parametrize("command", ["build", "build --worktree", "check --base HEAD~1", "verify-all", "history good"])
 def test_a_configuration_in_git_lfs_is_never_read_as_text(project, path, command):
-    project.commit({path: LFS_POINTER})
-    project.checkout()
+    project.check_in({path: LFS_POINTER})
     done = run(*command.split(), cwd=project.path)
     assert done.returncode == 2
     assert "a Git LFS pointer" in done.stderr

@@ -17,10 +17,9 @@ from tests.sites import build_site
 
 
 def test_a_repository_is_found_from_any_folder_below_its_root_and_from_inside_its_own(repo: GitRepo) -> None:
-    sha = repo.commit({"deep/er/a": "1"})
-    repo.checkout()
+    sha = repo.check_in({"deep/er/a": "1"})
     found = Repository.open(repo.path / "deep/er")
-    assert (found.place.root, found.place.git_dir, found.name) == (repo.path, repo.path / ".git", "repo")
+    assert (found.place.root, found.place.git_dir, found.name) == (repo.path, repo.path / ".git", "project")
     place, head = find_repository(repo.path / ".git" / "refs")
     assert (place.root, place.git_dir, head) == (repo.path, repo.path / ".git", sha)
 
@@ -112,8 +111,7 @@ def test_references_that_git_cannot_read_are_no_work_tree_elsewhere(repo: GitRep
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_among_the_files_of_git_is_named(repo: GitRepo, tmp_path: Path, name: str) -> None:
     """Git would open it, and wait for a writer."""
-    repo.commit({"deep/a": "1"})
-    repo.checkout()
+    repo.check_in({"deep/a": "1"})
     repo.git("worktree", "add", "-q", "--detach", str(tmp_path / "linked"))
     pipe = repo.path / ".git" / name
     pipe.unlink(missing_ok=True)
@@ -126,8 +124,7 @@ def test_a_pipe_among_the_files_of_git_is_named(repo: GitRepo, tmp_path: Path, n
 
 
 def test_an_error_of_git_is_not_hidden_behind_hints_about_our_own_settings(repo, tmp_path):
-    repo.commit({"evals/a/ground_truth.json": '{"x": 1}', "evals/a/extracted.json": '{"x": 1}'})
-    repo.checkout()
+    repo.check_in({"evals/a/ground_truth.json": '{"x": 1}', "evals/a/extracted.json": '{"x": 1}'})
     (repo.path / ".git/index").write_bytes(b"no index")
     with pytest.raises(RepositoryError) as refused:
         build_site(repo.path, tmp_path / "site", worktree=True)

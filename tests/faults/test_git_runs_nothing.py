@@ -87,8 +87,7 @@ def of_the_work_tree(repo: GitRepo, program: Program) -> None:
 
 def of_a_submodule(repo: GitRepo, program: Program) -> None:
     inner = GitRepo(repo.path / "inner")
-    head = inner.commit({"x": "1"})
-    inner.checkout()
+    head = inner.check_in({"x": "1"})
     repo.git("update-index", "--add", "--cacheinfo", f"160000,{head},inner")
     monitored(inner, program)
 
@@ -179,8 +178,7 @@ def project(folder: Path) -> GitRepo:
             LACKING: '{"y": 2}',
         }
     )
-    repo.commit({"CLAUDE.md": "# Read\n\nWell.\n", OUTPUT: '{"x": 3}', LACKING: '{"y": 3}'})
-    repo.checkout()
+    repo.check_in({"CLAUDE.md": "# Read\n\nWell.\n", OUTPUT: '{"x": 3}', LACKING: '{"y": 3}'})
     return repo
 
 

@@ -216,8 +216,7 @@ def test_recorded_numbers_of_any_size_make_pages(repo, tmp_path, numbers):
 @pytest.mark.parametrize("number", [2**63 - 1, 10**30])
 def test_a_limit_beyond_every_size_is_no_limit(repo, tmp_path, number):
     manifest = MANIFEST.format("name: Names")
-    repo.commit({**BASE, "sitegen.toml": f"[limits]\nmax_blob_bytes = {number}\n", "evals/manifest.yaml": manifest})
-    repo.checkout()
+    repo.check_in({**BASE, "sitegen.toml": f"[limits]\nmax_blob_bytes = {number}\n", "evals/manifest.yaml": manifest})
     (repo.path / "evals/names/extracted.json").write_text("{}")
     for command in (["build", "--worktree", "-o", tmp_path / "site"], ["verify-all"]):
         ended = run(*command, cwd=repo.path)

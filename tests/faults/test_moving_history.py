@@ -124,7 +124,6 @@ RECORD = {f"{SECOND}eval-results.json": '{"metadata": {"timestamp": "2023-01-01T
 )
 def test_what_is_remembered_is_not_taken_after_what_it_depends_on_has_changed(repo, tmp_path, commits):
     for files in (BEGINNING, *commits):
-        repo.commit(files)
-        repo.checkout()
+        repo.check_in(files)
         build_site(repo.path, tmp_path / "out", jobs=1)
         assert differs_from_cold(tmp_path / "out", repo.path) == []

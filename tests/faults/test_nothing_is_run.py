@@ -33,10 +33,8 @@ def _poison(folder: Path, ran: Path) -> None:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
-    repo = GitRepo(tmp_path / "project")
-    repo.commit({"evals/a/ground_truth.json": '{"x": 1}', "evals/a/extracted.json": '{"x": 1}'})
-    repo.checkout()
+def project(repo: GitRepo) -> Path:
+    repo.check_in({"evals/a/ground_truth.json": '{"x": 1}', "evals/a/extracted.json": '{"x": 1}'})
     return repo.path
 
 

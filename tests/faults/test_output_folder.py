@@ -29,8 +29,7 @@ RENAMED = {
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> GitRepo:
-    repo = GitRepo(tmp_path / "project")
+def small(repo: GitRepo) -> GitRepo:
     repo.commit(FIRST)
     return repo
 
@@ -151,8 +150,7 @@ def of_a_stranger(small: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_the_list_of_a_stranger_deletes_and_replaces_nothing(small, tmp_path, of_a_stranger, committed):
     files = {f"docs/{path}": body for path, body in content(of_a_stranger).items()}
     files |= {f"docs/{name}": (of_a_stranger / name).read_bytes() for name in (MARKER, LIST)}
-    small.commit(RENAMED | (files if committed else {}))
-    small.checkout()
+    small.check_in(RENAMED | (files if committed else {}))
     docs = small.path / "docs"
     if not committed:
         shutil.copytree(of_a_stranger, docs)

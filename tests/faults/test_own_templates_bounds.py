@@ -141,8 +141,7 @@ def test_no_template_prints_where_sitegen_is_installed(tmp_path, text):
 
 
 def test_a_build_ends_with_one_error(repo):
-    repo.commit({"evals/a/ground_truth.json": '{"x": 1}', "evals/a/extracted.json": '{"x": 2}'})
-    repo.checkout()
+    repo.check_in({"evals/a/ground_truth.json": '{"x": 1}', "evals/a/extracted.json": '{"x": 2}'})
     file = repo.path / "site_templates" / NAME
     put(file, "\n{{ 'a' | center(10 ** 10) }}")
     done = run("build", cwd=repo.path)

@@ -49,11 +49,9 @@ def outside(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def project(tmp_path: Path, outside: Path) -> Path:
-    repo = GitRepo(tmp_path / "project")
+def project(repo: GitRepo, outside: Path) -> Path:
     links = {"export": Link(str(outside)), "file": Link(str(outside)), "target.txt": Link(str(outside / "target.txt"))}
-    repo.commit({**BASE, **RESPONSES, **links, "log.ndjson": LOG, ".gitignore": "report.json\n"})
-    repo.checkout()
+    repo.check_in({**BASE, **RESPONSES, **links, "log.ndjson": LOG, ".gitignore": "report.json\n"})
     return repo.path
 
 

@@ -85,8 +85,7 @@ def test_no_hidden_value_is_in_any_byte_of_a_site(truth, first, second, of_truth
         repo.commit(
             {"CLAUDE.md": "# More\n", "evals/a/extracted.json": broken(json.dumps({"documents": second}), of_output)}
         )
-        repo.commit({"evals/a/extracted.json": json.dumps({"documents": [*second, {"id": "d0", **EXTRA}]})})
-        repo.checkout()
+        repo.check_in({"evals/a/extracted.json": json.dumps({"documents": [*second, {"id": "d0", **EXTRA}]})})
         out = Path(folder) / "out"
         build_site(repo.path, out, jobs=1)
         assert [name for name, text in content(out).items() if SECRET.encode() in text] == []

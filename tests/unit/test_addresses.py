@@ -164,11 +164,9 @@ OPTION = "https://owner.github.io/project"
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> GitRepo:
-    repo = GitRepo(tmp_path / "project")
+def project(repo: GitRepo) -> GitRepo:
     repo.commit({"CLAUDE.md": "# Rules\n", "evals/a/ground_truth.json": '{"who": "Ann"}'})
-    repo.commit({"evals/a/extracted.json": '{"who": "Ann"}'}, message='Say "<b>" & more')
-    repo.checkout()
+    repo.check_in({"evals/a/extracted.json": '{"who": "Ann"}'}, message='Say "<b>" & more')
     return repo
 
 

@@ -65,8 +65,7 @@ def test_the_frame_of_a_history_has_the_columns_it_names_and_stable_types():
 
 
 def test_an_undefined_number_is_none_in_values_and_missing_in_frames(repo):
-    repo.commit({f"{EVAL}/ground_truth.json": '{"shop": null}', f"{EVAL}/extracted.json": '{"shop": null}'})
-    repo.checkout()
+    repo.check_in({f"{EVAL}/ground_truth.json": '{"shop": null}', f"{EVAL}/extracted.json": '{"shop": null}'})
     scored = api.score(repo.path, "receipts")
     assert (scored.metrics["f1"], scored.frame()["expected"].tolist()) == (None, [None])
     history = api.history(repo.path, "receipts")

@@ -231,8 +231,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         else:
             files |= {"evals/receipts/cases.json": b'{"cases": [', "evals/plain/ground_truth.json": "{}"}
         repo.commit(files)
-    repo.commit({"evals/receipts/cases.json": as_json(BOTH)})
-    repo.checkout()
+    repo.check_in({"evals/receipts/cases.json": as_json(BOTH)})
     build_site(repo.path, folder / "public")
     return folder
 

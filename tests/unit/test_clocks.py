@@ -20,9 +20,8 @@ def output(name: str, total: int) -> str:
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> GitRepo:
+def repo(repo: GitRepo) -> GitRepo:
     """Two values; the second output is right by the truth of its time, the third commit corrects the truth."""
-    repo = GitRepo(tmp_path / "project")
     repo.commit({"CLAUDE.md": "Read.\n", "evals/field_mapping.yaml": "csv_to_json: {name: name, total: total}\n"})
     repo.commit({"evals/bill/ground_truth.csv": "name,total\nAnn,5\n", "evals/bill/extracted.json": output("Bob", 5)})
     repo.commit({"evals/bill/extracted.json": output("Ann", 5)})

@@ -271,8 +271,7 @@ def test_a_dask_scheduler_is_named_by_the_command_line_or_the_environment_and_by
 
 
 def test_a_manifest_that_is_not_committed_is_named_with_what_to_do(repo, tmp_path):
-    repo.commit({"prompts/a.md": "Answer.\n"})
-    repo.checkout()
+    repo.check_in({"prompts/a.md": "Answer.\n"})
     told = "evals/manifest.yaml is not committed and was not read: commit it, or run sitegen build --worktree."
     assert told not in run("build", repo.path, "--out", tmp_path / "out").stdout
     put(repo.path / "evals/manifest.yaml", "evals: {tone: {kind: judged, outputs: results.jsonl}}\n")

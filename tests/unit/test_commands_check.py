@@ -55,9 +55,8 @@ def _outside_of_a_workflow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> GitRepo:
+def repo(repo: GitRepo) -> GitRepo:
     """A project with one output that has one total wrong; ``work`` branches off here."""
-    repo = GitRepo(tmp_path / "project")
     repo.commit(
         {
             "CLAUDE.md": "Read the note.\n",

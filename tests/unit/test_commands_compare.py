@@ -40,7 +40,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         }
     )
     repo.commit({f"evals/{of}/extracted.json": second for of in ("notes/results/iteration-002", "other")})
-    repo.commit(
+    repo.check_in(
         {
             "evals/old/ground_truth.csv": None,
             "evals/old/extracted.json": None,
@@ -49,7 +49,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "evals/faq/responses-kind.jsonl": responses(16),
         }
     )
-    repo.checkout()
     return repo.path
 
 
@@ -62,8 +61,7 @@ def compared(project: Path, *arguments: str | Path):
 def test_tags_without_a_common_case_differ_as_samples(repo):
     """The values are 7 of 8 and 2 of 8; the squares of the distances to the ends of their intervals are added."""
     rows = [{"id": n, "lang": "de" if n < 8 else "fr", "output": "y", "passed": n < 7 or n > 13} for n in range(16)]
-    repo.commit({"evals/qa/results.json": json.dumps(rows)})
-    repo.checkout()
+    repo.check_in({"evals/qa/results.json": json.dumps(rows)})
     (change,) = compared(repo.path, "qa", "lang=de", "lang=fr")["changes"]
     before, after = change["interval_before"], change["interval_after"]
     ends = -hypot(0.25 - after["low"], before["high"] - 0.875), hypot(after["high"] - 0.25, 0.875 - before["low"])
@@ -153,19 +151,18 @@ TREND, COMPARE = "evals/notes/index.html", "evals/notes/compare.html"
 
 
 @pytest.fixture
-def marked(tmp_path: Path) -> GitRepo:
+def marked(repo: GitRepo) -> GitRepo:
     """Three outputs with 1, 2 and 3 of 4 values right; the second one has the tag v1."""
-    marked = GitRepo(tmp_path / "repo")
     right = {"a": 1, "b": 2, "c": 3, "d": 4}
     for number in (1, 2, 3):
         answer = {name: value if place < number else 0 for place, (name, value) in enumerate(right.items())}
         files = {f"evals/notes/results/iteration-00{number}/extracted.json": json.dumps(answer)}
-        marked.commit({"evals/notes/ground_truth.json": json.dumps(right), **files})
+        repo.commit({"evals/notes/ground_truth.json": json.dumps(right), **files})
         if number == 2:
-            marked.git("tag", "v1")
-    marked.checkout()
-    (marked.path / "sitegen.toml").write_text('[baselines]\nlive = "v1"\ngone = "v9"\n')
-    return marked
+            repo.git("tag", "v1")
+    repo.checkout()
+    (repo.path / "sitegen.toml").write_text('[baselines]\nlive = "v1"\ngone = "v9"\n')
+    return repo
 
 
 def test_a_baseline_stands_for_its_revision(marked):

@@ -49,11 +49,9 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
-    repo = GitRepo(tmp_path / "project")
+def project(repo: GitRepo) -> Path:
     cases = [{"id": f"c{number}", "input": f"{number}+{number}", "expected": str(2 * number)} for number in range(1, 5)]
-    repo.commit({"evals/sums/test_cases.json": json.dumps(cases), "prompts/sums.md": PROMPT})
-    repo.checkout()
+    repo.check_in({"evals/sums/test_cases.json": json.dumps(cases), "prompts/sums.md": PROMPT})
     return repo.path
 
 

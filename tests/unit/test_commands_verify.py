@@ -27,15 +27,14 @@ def output(total: int) -> str:
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> GitRepo:
-    repo = GitRepo(tmp_path / "project")
+def repo(repo: GitRepo) -> GitRepo:
     repo.commit({"CLAUDE.md": "Read well.\n", "evals/names/field_mapping.yaml": MAPPING}, message="Say how to read")
     repo.commit(
         {"evals/names/ground_truth.csv": "id,name,total\na,Ann,1\nb,Bob,2\n", "evals/names/extracted.json": output(3)},
         message="Read for the first time",
     )
     repo.commit({"evals/names/extracted.json": output(1)}, message="Read again")
-    repo.commit(
+    repo.check_in(
         {
             "evals/other/ground_truth.json": '{"sum": 4}',
             "evals/other/results/iteration-001/extracted.json": '{"sum": 5}',
@@ -43,7 +42,6 @@ def repo(tmp_path: Path) -> GitRepo:
         },
         message="Add another eval",
     )
-    repo.checkout()
     return repo
 
 
@@ -222,8 +220,7 @@ def test_what_was_saved_is_one_more_point_of_the_site(repo):
 @refusals(0)
 def test_what_cannot_be_scored_is_refused_with_what_to_do(repo, arguments, printed):
     blank = {"evals/blank/ground_truth.json": "{}", "evals/blank/results/iteration-004/x": ""}
-    repo.commit({"evals/other/ground_truth.json": None, **blank})
-    repo.checkout()
+    repo.check_in({"evals/other/ground_truth.json": None, **blank})
     repo.git("clone", "-q", "--bare", ".", "bare.git")
     GitRepo(repo.path / "empty").commit({"CLAUDE.md": "# Rules\n"})
     done = run(*arguments.split(), cwd=repo.path)

@@ -344,8 +344,7 @@ def test_responses_are_compared_over_the_cases_that_both_sides_judge(repo: GitRe
     here = "evals/faq/results/iteration-00"
     repo.commit({"evals/faq/test_cases.json": json.dumps(cases[:4]), f"{here}1/responses.json": answered(3, 1)})
     repo.commit({"evals/faq/test_cases.json": json.dumps(cases), f"{here}2/responses.json": answered(3, 5)})
-    repo.commit({"evals/faq/test_cases.json": json.dumps(cases[2:]), f"{here}3/responses.json": answered(8, 0)})
-    repo.checkout()
+    repo.check_in({"evals/faq/test_cases.json": json.dumps(cases[2:]), f"{here}3/responses.json": answered(8, 0)})
     options = Options(repo=repo.path, cache=tmp_path / "memo")
     _, second, third = read_series(options, "faq").points
     more, fewer = tuple(f"c{index}" for index in range(4, 8)), ("c0", "c1")

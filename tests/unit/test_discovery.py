@@ -224,8 +224,7 @@ def test_what_was_found_takes_the_place_of_the_example_and_overwrites_nothing(pr
 
 
 def test_where_nothing_is_found_it_says_what_it_looked_for(repo):
-    repo.commit({"README.md": "Ours.\n", "found.json": '{"found": [{"doc": "a", "score": 0.4}]}'})
-    repo.checkout()
+    repo.check_in({"README.md": "Ours.\n", "found.json": '{"found": [{"doc": "a", "score": 0.4}]}'})
     done = run("init", "--dry-run", repo.path)
     told = done.stdout.splitlines()
     assert [row.partition(" Looked for")[0] for row in told] == ["found no eval in 2 files.", "found no instructions."]

@@ -69,13 +69,12 @@ def responses(*texts: str) -> str:
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> GitRepo:
-    made = GitRepo(tmp_path / "project")
+def repo(repo: GitRepo) -> GitRepo:
     cases = json.dumps([{"id": "0", "expected": "one"}, {"id": "1", "expected": "three"}])
     first = {"evals/talk/test_cases.json": cases, "evals/talk/responses.json": responses("one", "three")}
-    made.commit({**first, "prompts/talk.md": "# Talk\n"})
-    made.commit({"evals/talk/responses.json": responses("one", "seventeen")})
-    return made
+    repo.commit({**first, "prompts/talk.md": "# Talk\n"})
+    repo.commit({"evals/talk/responses.json": responses("one", "seventeen")})
+    return repo
 
 
 def consistency(site: Path) -> list[float | None]:

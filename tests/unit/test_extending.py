@@ -67,13 +67,11 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> GitRepo:
-    repo = GitRepo(tmp_path / "project")
+def project(repo: GitRepo) -> GitRepo:
     start = {"CLAUDE.md": "# Rules\n", "evals/invoices/ground_truth.json": TRUTH}
     repo.commit({**start, "evals/invoices/extracted.json": TRUTH.replace("2", "3")})
     repo.commit({"evals/manifest.yaml": BLOCKS["yaml"]}, message="Measure clean documents")
-    repo.commit({"evals/invoices/extracted.json": TRUTH})
-    repo.checkout()
+    repo.check_in({"evals/invoices/extracted.json": TRUTH})
     return repo
 
 

@@ -56,8 +56,7 @@ def test_the_answers_of_models_to_a_document_and_its_repeats_are_one_sample(repo
     a, b = ({axis: name} if axis == "model" else {} for name in ("a", "b"))
     models = in_eval("results/b c1=1 c2=9; results/a c1=1")
     repo.commit(manifest(ground_truth="gold/", outputs=f"results/{{{axis}}}/") | in_eval("gold c1=1 c2=2"))
-    repo.commit(models)
-    repo.checkout()
+    repo.check_in(models)
     (point,) = api.history(repo.path, "inv").points
     assert [(each.name, each.case, each.axes, each.counts.fn) for each in point.scorecard.documents] == [
         ("c1 · a", "c1", a, 0),
@@ -100,8 +99,7 @@ def test_a_folder_of_a_model_that_is_renamed_makes_another_output(repo: GitRepo,
 
 
 def test_the_work_tree_counts_without_a_commit(repo: GitRepo, tmp_path: Path) -> None:
-    repo.commit(RUNS | GOLD | RIGHT | {".gitignore": "c9.json\n"})
-    repo.checkout()
+    repo.check_in(RUNS | GOLD | RIGHT | {".gitignore": "c9.json\n"})
     for name, text in {"gold/c2.json": '{"vendor": "v-c2", "total": 5}', "gold/c9.json": "{}"}.items():
         (repo.path / "evals/inv" / name).write_text(text)
     build_site(repo.path, tmp_path / "site", worktree=True)
@@ -111,8 +109,7 @@ def test_the_work_tree_counts_without_a_commit(repo: GitRepo, tmp_path: Path) ->
 
 
 def test_one_output_is_verified_in_the_work_tree(repo: GitRepo) -> None:
-    repo.commit(RUNS | GOLD | RIGHT)
-    repo.checkout()
+    repo.check_in(RUNS | GOLD | RIGHT)
     (repo.path / "evals/inv/results/iteration-001/c3.json").write_text('{"vendor": "v-c3", "total": 9}')
     done = run("verify-one", "inv", "--json", cwd=repo.path)
     assert json.loads(done.stdout)["metrics"]["f1"] == pytest.approx(5 / 6)

@@ -117,13 +117,12 @@ def test_a_history_of_promptfoo_needs_no_configuration(repo: GitRepo, tmp_path: 
 @pytest.mark.parametrize("folder", ["", "qa/"])
 def test_what_lies_in_the_work_tree_is_scored_without_a_configuration(repo: GitRepo, folder: str) -> None:
     results = (FIXTURES / "promptfoo-2.json").read_bytes()
-    repo.commit(
+    repo.check_in(
         {
             f"{folder}promptfooconfig.yaml": "prompts: [prompts/*.txt, Say hi]\nproviders: [echo]\n",
             f"{folder}output.json": results,
         }
     )
-    repo.checkout()
     bench = WorktreeProject.open(repo.path)
     eval_id = folder.strip("/") or "promptfoo"
     assert bench.eval_ids == (eval_id,)
@@ -160,8 +159,7 @@ def test_a_folder_of_logs_that_grows_is_a_history_of_runs(repo: GitRepo, tmp_pat
 
 
 def test_evals_that_are_not_committed_are_found_in_the_work_tree_alone(repo: GitRepo) -> None:
-    repo.commit({"CLAUDE.md": "Answer.\n", "evals/kept/results.jsonl": '{"id": "a", "score": 1}\n'})
-    repo.checkout()
+    repo.check_in({"CLAUDE.md": "Answer.\n", "evals/kept/results.jsonl": '{"id": "a", "score": 1}\n'})
     for path, content in {
         "qa/promptfooconfig.yaml": "prompts: prompts/*.txt\n",
         "qa/output.json": (FIXTURES / "promptfoo-1.json").read_text(),

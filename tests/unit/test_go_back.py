@@ -96,7 +96,7 @@ def test_the_command_brings_everything_back_whatever_the_files_are_called(repo: 
     then = repo.commit(
         {**dict.fromkeys(odd, "then\n"), "old name.md": "then\n", "gone.md": "then\n", "kept.md": "then\n"}
     )
-    repo.commit(
+    repo.check_in(
         {
             **dict.fromkeys(odd, "now\n"),
             "old name.md": None,
@@ -105,7 +105,6 @@ def test_the_command_brings_everything_back_whatever_the_files_are_called(repo: 
             "--added.md": "now\n",
         }
     )
-    repo.checkout()
     files: list[FileThen] = [(name, name) for name in odd]
     files += [("old name.md", "new name.md"), ("gone.md", None), (None, "--added.md")]
     command = go_back_command(replace(commit(1), sha=then), files)
@@ -164,11 +163,10 @@ def output(right: int) -> str:
 
 
 @pytest.fixture
-def lost(tmp_path: Path) -> GitRepo:
-    lost = GitRepo(tmp_path / "repo")
+def lost(repo: GitRepo) -> GitRepo:
     begin = {"evals/a/ground_truth.json": json.dumps(TRUTH), "evals/a/results/iteration-001/extracted.json": output(30)}
-    lost.commit({**begin, "CLAUDE.md": RULES}, message="Begin")
-    return lost
+    repo.commit({**begin, "CLAUDE.md": RULES}, message="Begin")
+    return repo
 
 
 def overview(lost: GitRepo, tmp_path: Path) -> str:

@@ -35,8 +35,7 @@ TEXT = "".join(f"{number}. A rule of some length\n" for number in range(10))
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> GitRepo:
-    repo = GitRepo(tmp_path / "repo")
+def repo(repo: GitRepo) -> GitRepo:
     repo.commit({"evals/shop/ground_truth.csv": "t"})
     return repo
 

@@ -24,12 +24,10 @@ def output(number: int) -> str:
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> GitRepo:
-    repo = GitRepo(tmp_path / "repo")
-    repo.commit(
+def repo(repo: GitRepo) -> GitRepo:
+    repo.check_in(
         {TRUTH: "t", output(1): "1", "CLAUDE.md": "one\n", ".gitignore": "*.tmp\niteration-009\n", "src/x": "-"}
     )
-    repo.checkout()
     return repo
 
 

@@ -29,10 +29,8 @@ NO_WORKFLOW = "no workflow: others cannot install this sitegen. init --vendor wr
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> GitRepo:
-    repo = GitRepo(tmp_path / "project")
-    repo.commit({"README.md": "Ours.\n"}, message="Begin")
-    repo.checkout()
+def project(repo: GitRepo) -> GitRepo:
+    repo.check_in({"README.md": "Ours.\n"}, message="Begin")
     return repo
 
 
@@ -239,8 +237,7 @@ def test_no_workflow_installs_a_package_without_a_version(project, installed_fro
 
 def test_init_says_which_of_its_files_git_ignores(tmp_path: Path):
     project = GitRepo(tmp_path / "shop")
-    project.commit({"CLAUDE.md": "# Rules\n", ".gitignore": "*.whl\n"})
-    project.checkout()
+    project.check_in({"CLAUDE.md": "# Rules\n", ".gitignore": "*.whl\n"})
     lines = run("init", "--vendor", project.path).stdout.splitlines()
     (ignored,) = [line for line in lines if line.startswith("git ignores ")]
     wheel = next(line.split()[1] for line in lines if line.endswith(".whl") and line.startswith("wrote"))

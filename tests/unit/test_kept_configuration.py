@@ -32,11 +32,9 @@ def output(total: int) -> str:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> GitRepo:
-    repo = GitRepo(tmp_path / "project")
+def project(repo: GitRepo) -> GitRepo:
     repo.commit({"evals/manifest.yaml": MANIFEST, "evals/field_mapping.yaml": MAPPING})
-    repo.commit({"evals/names/ground_truth.csv": TRUTH, "evals/names/extracted.json": output(3)})
-    repo.checkout()
+    repo.check_in({"evals/names/ground_truth.csv": TRUTH, "evals/names/extracted.json": output(3)})
     return repo
 
 
@@ -48,8 +46,7 @@ def test_the_manifest_that_is_kept_is_read_again_when_it_changes(project: GitRep
         return [entry.thresholds for entry in kept_manifest(files, SiteConfig(), parts, worktree=False).value.evals]
 
     assert thresholds() == thresholds() == [{"f1": 0.9}]
-    project.commit({"evals/manifest.yaml": MANIFEST.replace("0.9", "0.8")})
-    project.checkout()
+    project.check_in({"evals/manifest.yaml": MANIFEST.replace("0.9", "0.8")})
     assert thresholds() == [{"f1": 0.8}]
 
 
@@ -130,8 +127,7 @@ def test_one_more_output_imports_nothing_that_only_other_projects_need_and_gives
     project: GitRepo, tmp_path: Path
 ) -> None:
     build_site(project.path, tmp_path / "out")
-    project.commit({"evals/names/extracted.json": output(1)})
-    project.checkout()
+    project.check_in({"evals/names/extracted.json": output(1)})
     assert modules_of_one_more_build(project, tmp_path / "out", UNNEEDED) == "set()"
     build_site(project.path, tmp_path / "cold")
     assert content(tmp_path / "out") == content(tmp_path / "cold")

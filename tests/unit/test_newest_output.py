@@ -84,8 +84,7 @@ def test_an_eval_whose_folder_was_renamed_keeps_its_newest_output(repo):
 
 
 def test_an_output_that_git_ignores_is_scored_by_commands_alone(repo):
-    repo.commit({".gitignore": "iteration-002/\n", **TRUTH, **iteration(1, 0)})
-    repo.checkout()
+    repo.check_in({".gitignore": "iteration-002/\n", **TRUTH, **iteration(1, 0)})
     assert [path.parts[-2] for path in newest_files(repo, iteration(2))] == ["iteration-002"]
     history = read_series(Options(repo=repo.path, worktree=True), "e").history
     assert [snapshot.label for snapshot in history.snapshots] == ["iteration-001"]

@@ -28,9 +28,8 @@ EXTENDED = """{% extends "sitegen/pages/methods.html" %}
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> GitRepo:
-    repo = GitRepo(tmp_path / "project")
-    repo.commit(
+def project(repo: GitRepo) -> GitRepo:
+    repo.check_in(
         {
             "CLAUDE.md": "Read.\n",
             ".gitignore": ".sitegen\npublic\n",
@@ -38,7 +37,6 @@ def project(tmp_path: Path) -> GitRepo:
             "evals/a/extracted.json": '{"x": 2}',
         }
     )
-    repo.checkout()
     return repo
 
 

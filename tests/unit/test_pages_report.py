@@ -341,8 +341,7 @@ def full(source: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, by
 
 
 @pytest.fixture
-def project(source: Path, tmp_path: Path) -> GitRepo:
-    repo = GitRepo(tmp_path / "project")
+def project(source: Path, repo: GitRepo) -> GitRepo:
     repo.git("pull", "-q", str(source), "main")
     return repo
 

@@ -116,8 +116,7 @@ def responses(*outputs: str) -> str:
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> GitRepo:
-    repo = GitRepo(tmp_path / "project")
+def repo(repo: GitRepo) -> GitRepo:
     repo.commit({"evals/faq/test_cases.json": CASES, "evals/faq/responses-plain.jsonl": responses("yes", "yes")})
     return repo
 

@@ -97,8 +97,7 @@ def test_no_command_prints_a_workflow_command_of_the_project(project, words):
     ],
 )
 def test_a_key_of_the_manifest_with_a_line_break_makes_no_line(repo, words, code, named):
-    repo.commit({"evals/manifest.yaml": MANIFEST, "evals/a/ground_truth.json": "{}"})
-    repo.checkout()
+    repo.check_in({"evals/manifest.yaml": MANIFEST, "evals/a/ground_truth.json": "{}"})
     done = run(*words, cwd=repo.path)
     assert (done.returncode, "a\\n::error::b" in done.stderr) == (code, named)
     assert OBEYED.findall(done.stdout + done.stderr) == []

@@ -120,8 +120,7 @@ def test_where_nothing_can_be_reported_the_names_that_are_nearly_right_are_named
 
 def test_an_entry_that_another_eval_comes_to_use_is_no_note_any_more_also_in_the_next_build(repo, tmp_path):
     other = {path.replace("/n/", "/k/"): text for path, text in EVAL.items()}
-    repo.commit({**EVAL, **other, "m.yaml": "ignore: [walls]\n", "sitegen.toml": 'mapping = ["m.yaml"]\n'})
-    repo.checkout()
+    repo.check_in({**EVAL, **other, "m.yaml": "ignore: [walls]\n", "sitegen.toml": 'mapping = ["m.yaml"]\n'})
     build_site(repo.path, tmp_path / "step", jobs=1)
     assert NO_FIELD in problems_text(tmp_path / "step")
     repo.commit({"evals/k/results/iteration-002/extracted.json": OUTPUT.replace("}", ', "walls": 1}')})
@@ -132,8 +131,7 @@ def test_an_entry_that_another_eval_comes_to_use_is_no_note_any_more_also_in_the
 
 def test_the_work_tree_is_looked_at_where_it_is_built(repo, tmp_path):
     ours = {"evals/k/ground_truth.csv": TRUTH, "evals/k/a.txt": "x", ".gitignore": "*.out.json\n"}
-    repo.commit({**EVAL, **ours})
-    repo.checkout()
+    repo.check_in({**EVAL, **ours})
     (repo.path / "evals/k/mine.out.json").write_text(OUTPUT)
     build_site(repo.path, tmp_path / "site", jobs=1, worktree=True)
     assert "Commit evals/k/results/" in problems_text(tmp_path / "site")
@@ -143,8 +141,7 @@ def test_the_work_tree_is_looked_at_where_it_is_built(repo, tmp_path):
 
 
 def test_an_uncommitted_manifest_is_read_and_a_problem_of_the_work_tree_names_it_whole(repo, tmp_path):
-    repo.commit(EVAL)
-    repo.checkout()
+    repo.check_in(EVAL)
     (repo.path / MANIFEST).write_text("evals: {n: {name: Receipts, ground_truth: ground_truth.csv}}\n")
     (repo.path / "evals/n/extracted.json").symlink_to("/nowhere")
     build_site(repo.path, tmp_path / "site", jobs=1, worktree=True)

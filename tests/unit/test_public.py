@@ -19,19 +19,16 @@ JSON = '{"who": "%s"}'
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> GitRepo:
-    repo = GitRepo(tmp_path / "project")
+def project(repo: GitRepo) -> GitRepo:
     repo.commit({"CLAUDE.md": "# Rules\n", "evals/a/ground_truth.json": JSON % "Ann"})
-    repo.commit({"evals/a/extracted.json": JSON % "Ann"}, message="Extract")
-    repo.checkout()
+    repo.check_in({"evals/a/extracted.json": JSON % "Ann"}, message="Extract")
     return repo
 
 
 def leak(project: GitRepo, text: str) -> None:
     """The model writes what it should not, and later does not."""
     project.commit({"evals/a/extracted.json": JSON % text}, message="Extract again")
-    project.commit({"evals/a/extracted.json": JSON % "Ann"}, message="Correct")
-    project.checkout()
+    project.check_in({"evals/a/extracted.json": JSON % "Ann"}, message="Correct")
 
 
 def test_a_site_without_secrets_passes(project):

@@ -222,10 +222,9 @@ def test_a_number_of_several_models_is_their_mean_and_changes_by_the_models_that
     report = (tmp_path / "site/evals/evals/0002.html").read_text()
     assert "accuracy by model" in report
     assert "cannot tell" not in report
-    repo.commit(
+    repo.check_in(
         {"sitegen.toml": 'redact = ["recall"]\n', "results/claude-4.json": '{"accuracy": 0.9, "recall": 0.77131}'}
     )
-    repo.checkout()
     build_site(repo.path, tmp_path / "site")
     assert [path for path in (tmp_path / "site").rglob("*.*") if b"0.771" in path.read_bytes()] == []
 

@@ -2,7 +2,6 @@
 
 import json
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
@@ -69,9 +68,8 @@ def document(name: str, phone: str, colour: str, *, again: str = "") -> str:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> GitRepo:
+def project(repo: GitRepo) -> GitRepo:
     """A field is right, wrong, missing, extra, quoted in a message, and moved to a suspect label."""
-    repo = GitRepo(tmp_path / "project")
     truth = document("Quillfeather", "555-0188", "green")
     repo.commit({"CLAUDE.md": "# Rules\n", "evals/a/ground_truth.json": truth})
     for number in range(5):
@@ -81,8 +79,7 @@ def project(tmp_path: Path) -> GitRepo:
     more["people"].append({"name": "Brackenfold", "phone": "Umberwick", "colour": "grey"})
     more["owner"] = "Thistlewood"
     repo.commit({"evals/a/extracted.json": json.dumps(more)}, message="Try once more")
-    repo.commit({"evals/a/ground_truth.json": truth.replace("green", "teal")}, message="Correct the truth")
-    repo.checkout()
+    repo.check_in({"evals/a/ground_truth.json": truth.replace("green", "teal")}, message="Correct the truth")
     return repo
 
 
@@ -179,8 +176,7 @@ FAILED = [
     ],
 )
 def test_a_case_that_is_called_by_its_input_has_a_name_without_it(repo, tmp_path, name, text):
-    repo.commit({f"evals/j/{name}": text, "evals/manifest.yaml": f"evals: {{j: {{kind: judged, outputs: {name}}}}}"})
-    repo.checkout()
+    repo.check_in({f"evals/j/{name}": text, "evals/manifest.yaml": f"evals: {{j: {{kind: judged, outputs: {name}}}}}"})
     found = {}
     for globs in ("[]", '["*"]'):
         (repo.path / "sitegen.toml").write_text(f"redact = {globs}\n")
@@ -193,8 +189,7 @@ def test_a_case_that_is_called_by_its_input_has_a_name_without_it(repo, tmp_path
 
 
 def test_texts_of_other_kinds_are_left_out_whole(repo, tmp_path):
-    repo.commit({"CLAUDE.md": "# Rules\n", **OTHERS})
-    repo.checkout()
+    repo.check_in({"CLAUDE.md": "# Rules\n", **OTHERS})
     build_site(repo.path, tmp_path / "shown")
     (repo.path / "sitegen.toml").write_text('redact = ["*"]\n')
     build_site(repo.path, tmp_path / "hidden")

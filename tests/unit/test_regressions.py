@@ -326,8 +326,7 @@ def test_the_trend_of_an_eval_does_not_count_what_is_muted_as_open(repo, tmp_pat
         output = [{"id": n, "x": n if (n + at) % 10 < (9 if at < 7 else 5) else -1} for n in range(10)]
         shas.append(repo.commit({f"evals/a/results/iteration-{at:03}/extracted.json": json.dumps(output)}))
     for file in ({}, {"sitegen.toml": f'[[regressions.mute]]\neval = "a"\ncommit = "{shas[7]}"\nwhy = "harder"\n'}):
-        repo.commit(file)
-        repo.checkout()
+        repo.check_in(file)
         build_site(repo.path, tmp_path / "out")
         trend = (tmp_path / "out/evals/a/index.html").read_text()
         assert [text in trend for text in ("1 open regression", "muted regression")] == [not file, bool(file)]
