@@ -58,6 +58,7 @@ from sitegen.pages.overview.page import OverviewView, SiteCounts
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.trend.page import trend_page
 from sitegen.stats.counts import FIELD_ACCURACY, RATIOS, error_numbers, f1, tally, total
+from tests.sites import renderer_of
 
 SITE = SiteInfo(
     title="Freight desk",
@@ -442,6 +443,11 @@ def overview_page(
         summaries=summaries, evals=evals, head=head, revision="main", counts=counts, latest=latest, **more
     )
     return view.page
+
+
+def html_of(page: Page) -> str:
+    """The HTML of a page of the site of the samples."""
+    return renderer_of(SITE).render(page).decode()
 
 
 def view_of(page: Page) -> Any:

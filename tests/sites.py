@@ -177,11 +177,15 @@ def problems_text(folder: Path) -> str:
     return text_of(folder / "problems.html")
 
 
+def words_of(html: str) -> str:
+    """The text of HTML, with a space in place of each tag."""
+    return " ".join(re.sub("<[^>]*>", " ", html).split())
+
+
 def text_of(page: Path) -> str:
     """The text of a page, with a space in place of each tag, except before what closes or goes on."""
     html = page.read_text(encoding="utf-8").replace("<wbr>", "")
-    text = " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
-    return re.sub(r" (?=[,.;:)])", "", text)
+    return re.sub(r" (?=[,.;:)])", "", " ".join(unescape(words_of(html)).split()))
 
 
 def differences(one: Path, other: Path) -> list[str]:

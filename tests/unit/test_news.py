@@ -21,7 +21,6 @@ from sitegen.pages.overview.page import SiteCounts
 from sitegen.text.plain import day
 from tests import pages_sample as sample
 from tests.scoring.test_tables import tables
-from tests.sites import renderer_of
 from tests.unit.test_for_machines import commit, step, summary
 from tests.unit.test_standing import verdict
 
@@ -243,8 +242,7 @@ def test_every_sentence_about_an_eval_is_one_click_from_its_evidence() -> None:
 def test_the_overview_and_the_summary_begin_with_the_same_sentences_and_quote_what_is_not_ours() -> None:
     hostile = case("a", 0.9, 0.5, steps=FALL)
     hostile = replace(hostile, info=replace(hostile.info, name=sample.SCRIPT))
-    page = sample.overview_page((hostile,), sample.commit(3), COUNTS)
-    html = renderer_of(sample.SITE).render(page).decode()
+    html = sample.html_of(sample.overview_page((hostile,), sample.commit(3), COUNTS))
     text = summary_file(sample.SITE, commit(3), (hostile,), (), (), ()).content.decode()
     assert sample.SCRIPT not in html + text
     assert html.index("What got worse") < html.index('id="h-ev"')

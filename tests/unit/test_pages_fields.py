@@ -4,7 +4,6 @@ import re
 
 from msgspec.structs import replace
 
-from sitegen.engine.worker_context import Renderer
 from sitegen.model.outcomes import Cell, Flips, Period
 from sitegen.model.series import EvalInfo, EvalSummary, FailingValue, FieldSummary, Series, Window
 from sitegen.model.site import SiteInfo
@@ -138,9 +137,9 @@ def test_a_field_names_the_edits_that_moved_it_most_and_its_doubts():
     assert found == [(3, 0, 3, said), (2, 0, 2, said)]
     effect = edits[0].effects[0]
     edits[0] = replace(edits[0], effects=(replace(effect, window=effect.window._replace(or_edit=sample.commit(1))),))
-    html = " ".join(Renderer(sample.SITE).render(fields_page([_eval("e", _field("f", 1))], edits)).decode().split())
+    html = " ".join(sample.html_of(fields_page([_eval("e", _field("f", 1))], edits)).split())
     assert html.count(f'<div class="by">by this edit or {sample.commit(1).short}</div>') == 1
-    html = " ".join(Renderer(sample.SITE).render(page).decode().split())
+    html = " ".join(sample.html_of(page).split())
     assert all(map(html.count, (f"3 broken</data>; {said}", "Fields that flip often", ">1 label may be wrong</div>")))
 
 
@@ -148,7 +147,7 @@ def test_of_very_many_fields_the_rest_is_named_and_what_goes_beyond_is_counted()
     page = fields_page([_eval("a", *[_field(f"f{number:04}", 1) for number in range(ROWS + NAMED_FIELDS + 2)])])
     shown, named, more, *_ = sample.view_of(page)
     assert (len(shown), len(named), more) == (ROWS, NAMED_FIELDS, 2)
-    html = Renderer(sample.SITE).render(page).decode()
+    html = sample.html_of(page)
     assert f'<li id="f{ROWS:04}"><a href="evals/a/fields/f{ROWS:04}.html">' in html
     assert f"{ROWS + NAMED_FIELDS + 2:,} fields, {ROWS + NAMED_FIELDS + 2:,} values wrong now: here are {ROWS}<" in html
     line = f"Here are the {ROWS + NAMED_FIELDS:,} fields with most errors. Links to the other 2 lead to this line"
@@ -156,4 +155,4 @@ def test_of_very_many_fields_the_rest_is_named_and_what_goes_beyond_is_counted()
 
 
 def test_without_a_wrong_value_the_page_says_so():
-    assert "No field was ever wrong" in Renderer(sample.SITE).render(fields_page([])).decode()
+    assert "No field was ever wrong" in sample.html_of(fields_page([]))

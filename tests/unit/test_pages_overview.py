@@ -18,7 +18,7 @@ from sitegen.pages.overview.focus import said_of
 from sitegen.pages.overview.page import SiteCounts
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample as sample
-from tests.sites import renderer_of
+from tests.sites import renderer_of, words_of
 from tests.unit.test_for_machines import headline
 
 HEAD = sample.commit(9)
@@ -49,7 +49,7 @@ def test_charts_of_shares_have_one_scale_and_amounts_their_own():
     evals = (_summary("a", 0.2, 0.4), _summary("b", 0.9), slow, _summary("gone", 0.1, deleted=True))
     page = sample.overview_page(evals, HEAD, COUNTS)
     assert sample.view_of(page).scale_of == Ends(0.1, 0.9)
-    html = renderer_of(sample.SITE).render(page).decode()
+    html = sample.html_of(page)
     ends = dict(re.findall(r'(?s)<a class="name" href="evals/(\w+)/.*?<path class="e" d="M[\d.]+ ([\d.]+)h0"/>', html))
     assert (ends["b"], ends["slow"], ends["gone"]) == ("2.0", "2.0", "26.0")  # of 28, from the top
 
@@ -62,25 +62,22 @@ def test_an_eval_is_at_its_targets_if_every_metric_that_has_one_reaches_it():
         replace(_summary("low", 0.9), targets=(("F1", False),)),
         _summary("none", 0.9),
     )
-    html = renderer_of(sample.SITE).render(sample.overview_page(evals, HEAD, COUNTS)).decode()
+    html = sample.html_of(sample.overview_page(evals, HEAD, COUNTS))
     (kpi,) = re.findall("(?s)Evals at their targets(.*?)</div>", html)
-    assert " ".join(re.sub("<[^>]*>", " ", kpi).split()) == "1 of 3 missed by Half (Recall), Low"
+    assert words_of(kpi) == "1 of 3 missed by Half (Recall), Low"
 
 
 def test_a_deleted_iteration_is_called_so_beside_an_eval_that_is_there():
     both = (_summary("there", 0.5, 0.6), _summary("gone", 0.5, 0.6, deleted=True))
     heads = [(replace(one.headlines[0], deleted=True), one.headlines[1]) for one in both]
     evals = tuple(replace(one, headlines=first) for one, first in zip(both, heads, strict=True))
-    html = renderer_of(sample.SITE).render(sample.overview_page(evals, HEAD, COUNTS)).decode()
+    html = sample.html_of(sample.overview_page(evals, HEAD, COUNTS))
     assert re.findall(r"since iteration-\d+([^<]*)</small>", html) == [", which was deleted", ""]
 
 
 def test_a_few_evals_are_cards_and_more_are_rows_that_name_the_edit_they_were_made_with():
     evals = tuple(_summary(name, 0.5, least=0.75) for name in "abcd")
-    few, many = (
-        renderer_of(sample.SITE).render(sample.overview_page(some, HEAD, COUNTS)).decode()
-        for some in (evals[: overview.CARDS], evals)
-    )
+    few, many = (sample.html_of(sample.overview_page(some, HEAD, COUNTS)) for some in (evals[: overview.CARDS], evals))
     assert (" cards" in few, few.count("<path class=m d='M50 6h0'/>")) == (True, overview.CARDS)
     assert (" cards" in many, many.count("<path class=m d='M50 6h0'/>")) == (False, 4)
     assert many.count("<path class=z d='M75 0V12'/>") == 4
@@ -89,7 +86,7 @@ def test_a_few_evals_are_cards_and_more_are_rows_that_name_the_edit_they_were_ma
         _view(replace(evals[0], windows=(Window(edit.commit.position, None, 0),)), *evals[1:]),
         instructions=(InstructionHistory(edit.path, (edit,)),),
     )
-    html = renderer_of(sample.SITE).render(view.page).decode()
+    html = sample.html_of(view.page)
     assert html.partition("<table")[2].count(links.edit(edit.path, edit.commit.sha)) == 1
 
 
@@ -131,7 +128,7 @@ def test_what_to_work_on_is_gathered_over_evals_and_leaves_out_deleted_ones():
     assert focus.sections == ((walls, (a,)), (replace(roof, errors=(0, 0, 2, 0), judged=8), (a, b)))
     doubts = "1 flips often and 2 labels may be wrong"
     assert focus.broken == (("roof.kind", 3, (a, b), doubts), ("walls[].area", 2, (b,), ""))
-    html = renderer_of(sample.SITE).render(sample.overview_page((a, b, gone), HEAD, COUNTS)).decode()
+    html = sample.html_of(sample.overview_page((a, b, gone), HEAD, COUNTS))
     newest = [f"evals/{summary.info.id}/{summary.headlines[-1].slug}.html" for summary in (a, b)]
     assert re.findall(r'href="([^"]*#section=[^"]*)"', html[html.index("What to work on") :]) == [
         f"{newest[0]}#section=walls",
@@ -145,7 +142,7 @@ def test_what_to_work_on_is_gathered_over_evals_and_leaves_out_deleted_ones():
 
 def test_a_sparkline_shows_the_newest_sixty_points():
     page = sample.overview_page((_summary("a", *[i / 100 for i in range(80)]),), HEAD, COUNTS)
-    assert "F1 of the newest 60 of 80 iterations" in renderer_of(sample.SITE).render(page).decode()
+    assert "F1 of the newest 60 of 80 iterations" in sample.html_of(page)
 
 
 def test_no_latest_edit_is_credited_with_an_output_that_another_edit_may_have_made():
@@ -157,7 +154,7 @@ def test_no_latest_edit_is_credited_with_an_output_that_another_edit_may_have_ma
         summary = replace(_summary("a", 0.5, 0.6), windows=(effect.window._replace(edit=3),))
         history = InstructionHistory("a.md", (edit,))
         page = sample.overview_page((summary,), HEAD, COUNTS, latest, instructions=(history,))
-        shown.append(renderer_of(sample.SITE).render(page).decode().split('id="h-ed"'))
+        shown.append(sample.html_of(page).split('id="h-ed"'))
     named = f"or {sample.edit(2).commit.short}"
     assert [(named in html, "delta" in html) for _, html in shown] == [(False, True), (True, False)]
     made_with = [html.partition("c-edit data-h")[2].partition("</td>")[0] for html, _ in shown]
@@ -191,8 +188,8 @@ def test_instructions_without_evals_are_summed_up_by_file_and_by_author():
     view = sample.view_of(page)
     assert [file.history.path for file in view.living_files[:3]] == ["c.md", "a.md", "b.md"]
     assert view.authors == [("Ann", 4), ("Bob", 4)]
-    html = renderer_of(sample.SITE).render(page).decode()
-    shown = " ".join(re.sub("<[^>]+>", " ", html).split())
+    html = sample.html_of(page)
+    shown = words_of(html)
     for kpi in ("Instruction files 29 1 deleted since", "by 8 commits", "Lines 280", "Authors 2 Ann most often"):
         assert kpi in shown
     assert "the 20 with most versions of 29" in shown
@@ -201,8 +198,7 @@ def test_instructions_without_evals_are_summed_up_by_file_and_by_author():
 def test_the_first_page_without_evals_shows_the_instructions_and_how_long_the_latest_edits_are():
     record = replace(_record("prompts/a.md", 1, 2), counts=(PatchCounts(7, 4), PatchCounts(5, 2)))
     latest = tuple(EditEffects((FileEdit(edit, edit.path),), ()) for edit in record.history.edits)
-    page = sample.overview_page((), HEAD, COUNTS, latest, files=(record,))
-    html = renderer_of(sample.SITE).render(page).decode()
+    html = sample.html_of(sample.overview_page((), HEAD, COUNTS, latest, files=(record,)))
     assert [html.count(shown) for shown in ("+5", "−2", "+7", "−4")] == [1, 1, 1, 1]
     for shown in ("Instruction files", "No evals yet", "sitegen init"):
         assert shown in html

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from sitegen.analysis.edits import OutputEdits
 from sitegen.engine.site import SHORT_REPORT, reports_that_fit
-from sitegen.engine.worker_context import Renderer
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import Judgement
@@ -28,7 +27,7 @@ from sitegen.text.values import as_text
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
-from tests.sites import build_site, content, differences, problems_text, renderer_of
+from tests.sites import build_site, content, differences, problems_text, renderer_of, words_of
 
 
 def _page(
@@ -79,7 +78,7 @@ def test_a_page_loads_a_bounded_number_of_discrepancies_and_counts_those_that_on
     view = sample.view_of(page)
     assert [row.path for row in view.discrepancies.loadable] == [f"x{i}" for i in range(2, LOADABLE + 2)]
     assert view.discrepancies.out_of_reach == 1
-    html = " ".join(renderer_of(sample.SITE).render(page).decode().split())
+    html = " ".join(sample.html_of(page).split())
     assert f'data-rows="0006.js" data-loadable="{LOADABLE}" data-beyond="1"' in html
     assert f"2 of {number:,} rows are drawn. Not drawn: {LOADABLE + 1:,} more (omission)." in html
 
@@ -120,12 +119,7 @@ def test_errors_are_grouped_by_list_item_and_an_item_that_is_missing_or_extra_as
     every = sample.view_of(_page(wrong))
     html = report_rows.discrepancies(every.discrepancies.drawn, every)
     bodies = [
-        (
-            body[0],
-            " ".join(re.sub("<[^>]*>", " ", body[1]).split()),
-            "open" in body[1],
-            re.findall(r"<tr id=d(\d+)", body[0]),
-        )
+        (body[0], words_of(body[1]), "open" in body[1], re.findall(r"<tr id=d(\d+)", body[0]))
         for body in re.findall(
             r"(<tbody id=g\d+[^>]*>(<tr class=item>.*?</summary></details>\n)?.*?)(?=<tbody|$)", html, re.DOTALL
         )
@@ -274,8 +268,7 @@ def test_a_report_says_by_which_convention_it_counts_if_it_is_not_the_standard_o
     series, result = sample.series(2), sample.result([ONE])
     card = replace(result.scorecard, convention=convention)
     point = replace(series.points[1], scorecard=card)
-    page = sample.report(series, point, None, replace(result, scorecard=card)).page
-    html = renderer_of(sample.SITE).render(page).decode()
+    html = sample.html_of(sample.report(series, point, None, replace(result, scorecard=card)).page)
     assert ("Counted by convention <code>omissions_only</code>" in html) is said
 
 
@@ -288,7 +281,7 @@ def test_the_page_is_bounded_and_shows_hostile_names_as_text():
     result = sample.result([hostile, *many])
     series = sample.series(2)
     page = tree_page(series.info, series.points[1].snapshot, result)
-    html = Renderer(sample.SITE).render(page).decode()
+    html = sample.html_of(page)
     assert sample.view_of(page).more == 1
     assert "1 more values are not shown" in html
     assert "<script>alert" not in html

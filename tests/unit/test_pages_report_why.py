@@ -1,6 +1,5 @@
 """Why the numbers of a report moved, as views and as words."""
 
-import re
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ from sitegen.pages.report.why_rows import FIXED, FLIPPED_FIELDS, computed
 from sitegen.stats.counts import BY_NAME
 from tests import pages_sample as sample
 from tests.rows import in_table
-from tests.sites import renderer_of
+from tests.sites import words_of
 
 F1 = MetricSpec("f1", "F1", "")
 CITY = sample.judgement("consignee.city", "wrong_value", expected="Oslo", actual="Olso")
@@ -67,9 +66,7 @@ def test_errors_of_documents_that_only_one_point_holds_are_no_change():
 def _page(after: Point, before: Point, **known: Any) -> str:
     """The words of the report."""
     series, result = sample.series(6), sample.result([CITY, NAME])
-    page = sample.report(series, after, before, result, **known).page
-    html = renderer_of(sample.SITE).render(page).decode()
-    return " ".join(re.sub("<[^>]*>", " ", html).split())
+    return words_of(sample.html_of(sample.report(series, after, before, result, **known).page))
 
 
 def test_many_flips_are_bounded_and_the_rest_is_counted():
@@ -178,8 +175,7 @@ def test_a_change_from_an_output_that_cannot_be_read_says_so(status, said):
     before, after = _points()
     series, result = sample.series(6), sample.result([CITY])
     before = replace(before, scorecard=replace(before.scorecard, status=status))
-    page = sample.report(series, after, before, result).page
-    html = renderer_of(sample.SITE).render(page).decode()
+    html = sample.html_of(sample.report(series, after, before, result).page)
     assert ("The output of iteration-005 cannot be read," in html) is said
 
 

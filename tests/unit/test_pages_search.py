@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sitegen.engine.worker_context import Renderer
 from sitegen.model.outcomes import REDACTED, Cell, CellMap, Period
 from sitegen.model.site import RawFile
 from sitegen.pages import links
@@ -72,8 +71,7 @@ def test_the_list_has_the_topics_of_methods_and_the_pages_that_each_eval_has():
 
 @pytest.mark.parametrize("kind", BUILTIN_KINDS)
 def test_the_page_of_methods_has_what_is_true_of_the_kinds_of_the_site_and_search_finds_no_more(kind):
-    page = methods_page(((kind, scorer(kind).metrics),))
-    html = Renderer(sample.SITE).render(page).decode()
+    html = sample.html_of(methods_page(((kind, scorer(kind).metrics),)))
     assert re.findall(r'<h2 id="?(\w+)', html) == list(topics([kind]))
     assert {*re.findall(r'href="?#([\w-]+)', html)} <= {*re.findall(r'id="?([\w-]+)', html)}
     assert ("<code>hungarian</code>" in html, "MiniLM" in html) == (kind == "fields", kind in ("responses", "judged"))

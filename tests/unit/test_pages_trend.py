@@ -24,7 +24,6 @@ from sitegen.project import Options
 from sitegen.questions.study import read_series
 from sitegen.stats.counts import error_numbers
 from tests import pages_sample as sample
-from tests.sites import renderer_of
 
 
 def _series_of_fields(*counts_by_point: dict[str, Counts]) -> Series:
@@ -89,7 +88,7 @@ def long() -> TrendView:
 
 
 def test_the_page_of_thousands_of_iterations_is_no_larger_than_that_of_hundreds_and_counts_what_it_leaves_out(long):
-    page = renderer_of(sample.SITE).render(replace(sample.trend(sample.series()), view=long)).decode()
+    page = sample.html_of(replace(sample.trend(sample.series()), view=long))
     assert len(page) < 400_000
     words = " ".join(Markup(page).striptags().split())
     for sentence in (
@@ -139,7 +138,7 @@ def test_fields_that_flip_under_unchanged_instructions_are_named(demo):
         FlipRate("goods[].packages", 4, 70),
         FlipRate("goods[].weight_kg", 4, 70),
     ]
-    page = renderer_of(sample.SITE).render(sample.trend(series)).decode()
+    page = sample.html_of(sample.trend(series))
     shown = page[page.index("that flip by themselves</h2>") :]
     rows = [f"fields/{links.slug(rate.attribute)}.html" for rate in flipping]
     assert re.findall(r'<a href="(fields/[^"]*)">', shown) == rows
@@ -156,7 +155,7 @@ def test_documents_are_listed_by_how_many_different_outputs_got_them_wrong(demo,
     page = sample.trend(read_series(Options(demo), eval_id))
     documents = sample.view_of(page).documents
     assert (documents[0], documents[-1]) == (first, last)
-    assert shown in renderer_of(sample.SITE).render(page).decode()
+    assert shown in sample.html_of(page)
 
 
 def test_one_pair_of_repeats_names_no_field(demo):

@@ -24,7 +24,7 @@ from sitegen.scoring.usage import USAGE_METRICS
 from sitegen.text.values import schema_first
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
-from tests.sites import build_site, content, differs_from_cold, renderer_of
+from tests.sites import build_site, content, differs_from_cold, words_of
 
 ACCURACY = MetricSpec("accuracy", "Accuracy", "", least=0.85)
 QUALITY = MetricSpec("average_quality", "Quality", "", low=1.0, high=5.0)
@@ -83,15 +83,15 @@ def test_metrics_stand_by_variant_and_those_that_nobody_has_are_left_out():
 
 def test_a_threshold_of_the_manifest_goes_before_that_of_the_kind():
     view = page_of(result(("a", "+-"), ("b", "+-"), quality=4.0), thresholds={"accuracy": 0.5})
-    html = renderer_of(sample.SITE).render(Page("evals/faq/variants.html", "pages/variants.html", view)).decode()
-    heads = [" ".join(re.sub("<[^>]*>", " ", head).split()) for head in re.findall("<h3>(.*?)</h3>", html, re.DOTALL)]
+    html = sample.html_of(Page("evals/faq/variants.html", "pages/variants.html", view))
+    heads = [words_of(head) for head in re.findall("<h3>(.*?)</h3>", html, re.DOTALL)]
     assert heads == ["Accuracy 0 to 1, target 0.5", "Quality 1 to 5"]
 
 
 def test_pairs_know_the_places_of_their_variants_and_lead_to_their_answers_side_by_side():
     view = page_of(result(("a", "++-"), ("b <&", "--+"), ("c", "+++")))
     assert [places for _, *places in view.pairs] == [[0, 1], [0, 2], [1, 2]]
-    html = renderer_of(sample.SITE).render(Page("evals/faq/variants.html", "pages/variants.html", view)).decode()
+    html = sample.html_of(Page("evals/faq/variants.html", "pages/variants.html", view))
     beside = re.findall(r'href="compare.html#m=variant%3D([^"]*)&amp;n=variant%3D([^"]*)"', html)
     assert beside == [("a", "b+%3C%26"), ("a", "c"), ("b+%3C%26", "c")]
 

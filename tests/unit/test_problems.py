@@ -11,7 +11,7 @@ from sitegen.pages.other_pages import LISTED_PLACES, banner_text, problems_page,
 from sitegen.scoring.ground_truth.truth import unmapped
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
-from tests.sites import build_site, differs_from_cold, problems_text, renderer_of, run
+from tests.sites import build_site, differs_from_cold, problems_text, run
 from tests.unit.test_layouts import EVAL, MANIFEST
 
 HEAD = sample.commit(0)
@@ -32,7 +32,7 @@ def test_problems_without_a_type_are_one_entry_if_only_names_and_numbers_differ(
         ("The document … stands twice in 2 files", "The document 'x' stands twice in 2 files, and 1 more alike", ""),
         ("It is empty", "It is empty", "Correct it."),
     ]
-    html = renderer_of(sample.SITE).render(problems_page(causes, (), HEAD, "main")).decode()
+    html = sample.html_of(problems_page(causes, (), HEAD, "main"))
     assert [unescape(html).count(fix) for fix in fixes] == [1, 1, 1]
 
 
@@ -93,7 +93,7 @@ def test_the_lines_to_paste_are_those_of_all_evals_and_make_the_problem_go(tmp_p
 
 def test_an_entry_lists_a_bounded_number_of_places() -> None:
     causes = causes_of(_unmapped("a", place) for place in range(LISTED_PLACES + 3))
-    html = renderer_of(sample.SITE).render(problems_page(causes, (), HEAD, "main")).decode()
+    html = sample.html_of(problems_page(causes, (), HEAD, "main"))
     places = html.partition('<ul class="plain">')[2].partition("</details>")[0]
     assert (places.count("<li>"), "3 more are not listed." in places) == (LISTED_PLACES, True)
 

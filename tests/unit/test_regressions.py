@@ -25,7 +25,7 @@ from sitegen.scoring.kinds import scorer
 from tests import pages_sample as sample
 from tests.calibration import STAYS, said_of_loss
 from tests.scoring.test_tables import tables
-from tests.sites import build_site, renderer_of
+from tests.sites import build_site
 from tests.unit.test_news import COUNTS
 from tests.unit.test_standing import verdict
 
@@ -338,7 +338,7 @@ def test_a_muted_step_is_listed_last_with_its_reason():
     assert totals(shown) == [0, 0, 0, 0, 1]
     assert [row.why for row in shown["muted"]] == ["harder documents"]
     page = regressions_page((one,), (Mute(eval="a", commit=one.steps[0].commit.sha[:7], why="harder documents"),), {})
-    text = " ".join(re.sub("<[^>]*>", "", renderer_of(sample.SITE).render(page).decode()).split())
+    text = " ".join(re.sub("<[^>]*>", "", sample.html_of(page)).split())
     assert "Worse is only what is mutedA since iteration-007: harder documents; see what sitegen.toml mutes." in text
     assert "Nothing is worse" not in text
 
@@ -352,7 +352,7 @@ def test_steps_of_several_evals_at_one_iteration_are_named_together():
 
 def test_a_table_lists_a_bounded_number_of_steps():
     many = [summary(f"e{n:03}", *[0.9] * 6, *[0.5] * 6) for n in range(LISTED_STEPS["worse"] + 3)]
-    html = renderer_of(sample.SITE).render(regressions_page(many, (), {})).decode()
+    html = sample.html_of(regressions_page(many, (), {}))
     assert html.count("<tr data-g=") == LISTED_STEPS["worse"]
     assert "3 smaller ones are not listed." in html
 
@@ -374,8 +374,7 @@ def test_the_best_and_the_newest_value_stand_with_their_intervals():
     best, newest = (Interval(low=low, high=0.9, unit="fields", n=40, method="Wilson") for low in (0.612, 0.523))
     one = replace(summary("a", 0.8, 0.7), best_output=BestOutput(at=0, value=0.8, edit=0, interval=best))
     one = replace(one, headlines=(one.headlines[0], replace(one.headlines[1], interval=newest)))
-    page = regressions_page([one], (), {})
-    html = renderer_of(sample.SITE).render(page).decode()
+    html = sample.html_of(regressions_page([one], (), {}))
     assert html.index("0.612 to 0.900") < html.index("0.523 to 0.900")
 
 
@@ -385,7 +384,7 @@ def test_a_loss_that_came_and_went_with_one_edit_stands_beside_the_change_of_the
     window = Window(5, 4, 17, verdict=verdict("cannot tell"))
     one = replace(one, steps=(replace(one.steps[0], edited=edit),), windows=(window,))
     pages = regressions_page((one,), (), {}), sample.overview_page((one,), sample.commit(20), COUNTS)
-    steps, first = (renderer_of(sample.SITE).render(page).decode() for page in pages)
+    steps, first = (sample.html_of(page) for page in pages)
     words = " ".join(re.sub("<[^>]*>", "", steps).split())
     assert f"Ask for totals (F1: 0.815) ({edit.author}, whose own numbers these are)" in words
     assert "That edit as a whole, iteration-005 to iteration-018: F1 −0.100, cannot tell" in words
@@ -408,15 +407,13 @@ def test_the_line_of_a_champion_is_a_staircase():
 
 
 def test_a_site_without_steps_says_how_many_values_a_step_takes():
-    page = regressions_page([summary("a", 0.5, 0.6)], (), {})
-    html = renderer_of(sample.SITE).render(page).decode()
+    html = sample.html_of(regressions_page([summary("a", 0.5, 0.6)], (), {}))
     assert "A step takes at least five values of a metric" in html
     assert "Nothing is worse by more than chance" in html
 
 
 def test_a_fall_too_new_to_tell_says_so_on_the_list():
-    page = regressions_page([summary("a", *[0.9] * 6, 0.5)], (), {})
-    html = renderer_of(sample.SITE).render(page).decode()
+    html = sample.html_of(regressions_page([summary("a", *[0.9] * 6, 0.5)], (), {}))
     assert '<h2 id="h-worse" class="grow">Worse than it was</h2>' in html
     assert 'one more run needed</span> <span class="nowrap">for 1 iteration</span>' in " ".join(html.split())
 
@@ -434,4 +431,4 @@ def test_hostile_names_are_escaped():
     )
     again = replace(one, info=replace(info, id="b"), headlines=heads, steps=(nasty,))
     page = regressions_page([replace(one, info=info, headlines=heads, steps=(nasty,)), again], (), {})
-    assert sample.SCRIPT not in renderer_of(sample.SITE).render(page).decode()
+    assert sample.SCRIPT not in sample.html_of(page)
