@@ -33,10 +33,10 @@ from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import WHERE
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
-from sitegen.model.usage import BESIDE, RunUsage, stated_judge
+from sitegen.model.usage import BESIDE, Call, RunUsage, stated, stated_judge
 from sitegen.scoring.answerers import Answerer, answer_in, files_of_each, glob_of_answers
 from sitegen.scoring.kinds import NO_METRIC, Scorer, ScoringInputs, bounded_findings, content_of
-from sitegen.scoring.usage import with_stated
+from sitegen.scoring.usage import run_usage, with_stated
 from sitegen.stats.counts import mean
 from sitegen.text.plain import line
 from sitegen.text.values import COUNT
@@ -177,7 +177,7 @@ def _score(inputs: ScoringInputs) -> Result:
     """Score one output. Never raises on bad input: errors become a status and findings."""
     settings, remarks = read_recorded_settings(inputs.settings)
     findings = list(remarks)
-    runs, judges = _runs(inputs, settings, findings)
+    runs, makers = _runs(inputs, settings, findings)
     no_number = next((each.line for each in findings if each.fix == FINITE), None)  # of any number, followed or not
     findings = [each for each in findings if each.fix != FINITE]
     numbers = {name: number for _, _, of_run in reversed(runs) for name, number in of_run.items()}
@@ -230,13 +230,14 @@ def _score(inputs: ScoringInputs) -> Result:
         specs=tuple(specs),
         kind=SCORER.kind,
     )
-    result = Result(card, ())
-    return with_stated(result, RunUsage(judges=tuple(sorted(judges)))) if judges else result
+    return with_stated(Result(card, ()), makers)
 
 
-def _runs(inputs: ScoringInputs, settings: RecordedSettings, findings: list[Finding]) -> tuple[list[_Run], set[str]]:
-    """Return the runs in the files that can be read, and the judges that these name; add what is wrong to findings."""
-    runs, judges = list[_Run](), set[str]()
+def _runs(
+    inputs: ScoringInputs, settings: RecordedSettings, findings: list[Finding]
+) -> tuple[list[_Run], RunUsage | None]:
+    """Return the runs in the files that can be read, and who made and judged these; add what is wrong to findings."""
+    runs, calls = list[_Run](), list[Call]()
     glob = glob_of_answers(inputs.settings)
     for who, files in files_of_each(inputs.outputs, inputs.settings):
         for file in files:
@@ -256,10 +257,21 @@ def _runs(inputs: ScoringInputs, settings: RecordedSettings, findings: list[Find
                 each = who._replace(model=model)
                 runs.append((each, document_of(case, *each) or _run_over(root), by_name))
             findings += remarks
-            judges |= set(map(stated_judge, root if isinstance(root, list) else [root])) - {""}
+            whole = _whole_run(root)
+            calls += (replace(whole, judge=stated_judge(row)) for row in (root if isinstance(root, list) else [root]))
     if not inputs.outputs:
         findings.append(Finding("error", "The file is missing", "Commit it again."))
-    return runs, judges
+    return runs, run_usage(calls)
+
+
+def _whole_run(root: dict[str, Value] | list[Value]) -> Call:
+    """Return the model and the parameters that a file states of its newest run; of other rows, models are names."""
+    places = [*runs_in(root)[-1:], *([root] if isinstance(root, dict) else [])]
+    calls = [stated(place) for place in (*places, *(each.get(key) for each in places for key in BESIDE))]
+    return Call(
+        model=next(filter(None, (call.model for call in calls)), ""),
+        parameters=next(filter(None, (call.parameters for call in calls)), ""),
+    )
 
 
 def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:

@@ -144,7 +144,7 @@ def with_stated(result: Result, beside: RunUsage | None) -> Result:
     added = {name: value for name, value in asdict(beside).items() if getattr(own, name) in (None, "", ())}
     recorded = [spec for spec in card.specs if spec.recorded]
     if recorded:  # what the run took is among its numbers
-        added = {name: added[name] for name in ("models", "judges") if name in added}
+        added = {name: added[name] for name in ("models", "parameters", "judges") if name in added}
     if added.get("judges"):
         graded = {
             *_GRADED.get(card.kind, ()),
