@@ -144,7 +144,7 @@ def check_eval(draft: GateEval, *, strict_floors: bool = False) -> GateEval:
     metrics = tuple(_checked_metric(metric, draft, strict_floors=strict_floors) for metric in draft.metrics)
     reasons = draft.reasons
     judged = draft.overlap and not draft.same_output
-    if judged and draft.max_broken is not None and draft.broken > draft.max_broken:
+    if judged and draft.max_broken is not None and (draft.broken or 0) > draft.max_broken:
         reasons += ("too many broken",)
     failed, common = len(draft.lost.get("failed at the head", ())), draft.overlap.common if draft.overlap else 0
     at_base, at_head = (draft.overlap.only_base, draft.overlap.only_head) if draft.overlap and common else ((), ())
@@ -235,7 +235,7 @@ def _worst_first(check: GateEval) -> tuple[int, float, int, str]:
     """Return the place of an eval: by verdict, then by how much its headline got worse, then by broken cells."""
     headline = check.metrics[0] if check.metrics else None
     worse = round(_worse_by(headline), 9) if headline else 0.0
-    return -VERDICTS.index(check.verdict), -worse, -check.broken, check.key
+    return -VERDICTS.index(check.verdict), -worse, -(check.broken or 0), check.key
 
 
 def _hides_loss(metric: GateMetric, noise: ChangeVerdict) -> bool:

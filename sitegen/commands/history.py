@@ -125,8 +125,9 @@ def _point_lines(series: Series, index: int, widths: Sequence[int], *, both: boo
     texts = ["—" if value is None else metric_text(value, unit) for value, unit in values]
     texts.insert(1, span(point.interval))
     numbers = " ".join(f"{text:>{width}}" for text, width in zip(texts, widths, strict=True))
+    wrong = "—" if series.info.recorded else f"{errors(card.counts):,}"
     label = line(at.label, 16) + ("" if "outputs" in at.cause else " rescored")
-    yield f"{label:25} {numbers} {moved:>9} {errors(card.counts):7,}  {_commit_words(at.commit)}"
+    yield f"{label:25} {numbers} {moved:>9} {wrong:>7}  {_commit_words(at.commit)}"
     if card.status != "scored":
         yield f"    {STATUSES[card.status]}"
     if average := averaged(spec, card):

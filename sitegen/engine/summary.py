@@ -207,7 +207,7 @@ def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
         number(newest.values[0], spec.unit) + around,
         moved_by,
         ", ".join(f"{cause} {signed(part, spec.unit)}" for cause, part in moved.items()) or NIL,
-        count(sum(newest.errors)),
+        count(None if summary.info.recorded or summary.has_only_scores else summary.errors),
         "; ".join(remarks),
     )
 
@@ -249,7 +249,9 @@ def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
     yield ""
     view = focus_view(alive)
     if view is None:
-        yield "Nothing is wrong in any newest output."
+        unknown = [one for one in alive if one.headlines and (one.info.recorded or one.has_only_scores)]
+        where = first_names(unknown, FILES, lambda summary: code(summary.info.id, NAME))
+        yield f"What is wrong in {where} was not recorded." if unknown else "Nothing is wrong in any newest output."
         yield ""
         return
     yield "Errors by section of the schema:"

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple, TypeAlias
 from sitegen.model.changes import Change, ChangeVerdict, Interval, Noise, Step
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen, field
-from sitegen.model.metrics import ErrorNumbers, MetricSpec, Nouns, traits_of
+from sitegen.model.metrics import Counts, ErrorNumbers, MetricSpec, Nouns, traits_of
 from sitegen.model.outcomes import CellMap, Flips, Verdict
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
@@ -157,6 +157,11 @@ class EvalInfo(Frozen):
     def recorded(self) -> bool:
         """Whether its numbers were recorded by runs, and cannot be computed again."""
         return traits_of(self.kind).is_recorded
+
+    @property
+    def uncounted(self) -> tuple[str, ...]:
+        """The counts that data files leave null: those that others are the same as; all of recorded numbers."""
+        return Counts._fields if self.recorded else self.nouns.same
 
 
 Derived: TypeAlias = tuple[Change | None, Interval | None, Noise | None]

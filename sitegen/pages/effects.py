@@ -165,7 +165,7 @@ class EffectRow(Frozen):
 
     def count(self, flipped: Tally, tone: str, root: str) -> Markup:
         """The number of flips, with a link to the comparison of both points."""
-        if self.before is None or not self.before.slug:
+        if self.before is None or not self.before.slug or self.info.recorded:
             return formats.NIL
         if not (values := number_of_cells(flipped)):
             return _flip_count(0, tone)

@@ -23,7 +23,7 @@ from sitegen.model.usage import RunUsage
 from sitegen.pages import links
 from sitegen.questions.comparison_files.changes import document_headline
 from sitegen.scoring.results_file import of_answer
-from sitegen.stats.counts import APART, CELLS
+from sitegen.stats.counts import CELLS
 from sitegen.text.plain import encodable
 from sitegen.text.values import as_json
 
@@ -87,11 +87,11 @@ def real(name: str, cell: Callable[[Any], float | None]) -> ExportColumn:
 
 
 def counts_at(path: str) -> tuple[ExportColumn, ...]:
-    """Return the columns of the counts at a path of attributes; None if another one is the same number."""
+    """Return the columns of the counts at a path of attributes; None if another one is the same, or none is known."""
 
     def count(name: str) -> ExportColumn:
         of = attrgetter(f"{path}.{name}")
-        return integer(name, lambda at: None if name in at.series.info.nouns.same else of(at), optional=name in APART)
+        return integer(name, lambda at: None if name in at.series.info.uncounted else of(at), optional=True)
 
     return tuple(map(count, (*CELLS, *ERROR_TYPES)))
 

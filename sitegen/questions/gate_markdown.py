@@ -131,7 +131,7 @@ def _worst_broken(check: GateEval) -> str:
     ranked = sorted(by_field.values(), key=len, reverse=True)  # of equally many, in the order of the cells
     by_turns = (cell for turn in zip_longest(*ranked) for cell in turn if cell)
     words = "; ".join(_broken_words(cell, check.kind) for cell in islice(by_turns, WORST))
-    more = check.broken - WORST
+    more = (check.broken or 0) - WORST
     return f"{count_of_broken(check)} broken: {words}{f'; and {count(more)} more' if more > 0 else ''}."
 
 
@@ -232,8 +232,8 @@ def _broken_cells_table(check: GateEval) -> str:
     first = 0 if any(cell.document for cell in broken) else 1  # without the column of documents
     lines = [f"<details><summary>{counts}</summary>", ""]
     lines += [*table(heads[first:], (_broken_cell_row(cell)[first:] for cell in broken)), ""]
-    if check.broken > len(broken):
-        lines += [f"{count(check.broken - len(broken))} more broken ones are in the JSON.", ""]
+    if (more := (check.broken or 0) - len(broken)) > 0:
+        lines += [f"{count(more)} more broken ones are in the JSON.", ""]
     return "\n".join([*lines, "</details>"])
 
 

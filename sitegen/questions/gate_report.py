@@ -225,7 +225,7 @@ def caveats(check: GateEval) -> Iterator[str]:
 def count_of_broken(check: GateEval) -> str:
     """Return how much broke, with its unit: ``3 values``, ``1 case``, ``2 answers``, ``4 checks``."""
     are_cases = traits_of(check.kind).answers_cases or not check.cells or check.cells[0].is_score
-    return counted(check.broken, "case" if are_cases else nouns_of(check).value)
+    return counted(check.broken or 0, "case" if are_cases else nouns_of(check).value)
 
 
 def nouns_of(check: GateEval) -> Nouns:

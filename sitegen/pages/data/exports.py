@@ -118,23 +118,27 @@ class SeriesPoint(TypedDict):
     slices: NotRequired[dict[str, dict[str, float | None]]]
     """Axis -> value on it -> the headline of these answers; omitted if answers differ on no axis."""
     fixed: int | None
-    """Number of cells that were wrong at the previous point and are right now; None at the first."""
+    """Number of cells that were wrong at the previous point and are right now; None at the first and if recorded."""
     broken: int | None
-    """Number of cells that were right at the previous point and are wrong now; None at the first."""
+    """Number of cells that were right at the previous point and are wrong now; None as ``fixed`` is."""
     still: int | None
-    """Number of cells that are wrong at both points; None at the first."""
+    """Number of cells that are wrong at both points; None as ``fixed`` is."""
     report: str
     """Address of the report, from the root of the site."""
 
 
 class SeriesClock(TypedDict):
-    """The numbers of one output, with each ratio of counts by its name; null if another one is the same number."""
+    """The numbers of one output, with each ratio of counts by its name; null if another one is the same number.
 
-    tp: int
+    Of recorded numbers, whose values nobody judged, each is null.
+    """
+
+    tp: int | None
     fp: int | None
     fn: int | None
-    tn: int
+    tn: int | None
     errors: dict[ErrorType, int]
+    """Empty for recorded numbers."""
     metrics: dict[str, float | None]
     """The metrics of the kind besides the ratios of counts."""
 

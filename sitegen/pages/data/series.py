@@ -63,9 +63,9 @@ def csv_file(path: str, rows: Iterable[Sequence[Any]]) -> RawFile:
 def _exported_point(series: Series, index: int) -> dict[str, Any]:
     point = series.points[index]
     at, card = point.snapshot, point.scorecard
-    flips = point.change.flips if point.change else None
+    flips = point.change.flips if point.change and not series.info.recorded else None
     slices = {axis: headlines_by(card, (axis,), series.specs[0].name) for axis in axes_of(card)}
-    same = series.info.nouns.same
+    same = series.info.uncounted
     then = _clock(card, same)
     now = point.now if not series.info.recorded else None
     return {
@@ -112,7 +112,7 @@ def _clock(card: Scorecard, same: Container[str]) -> dict[str, Any]:
     return {
         **cells(counts, same),
         **{name: value if name in same else own.get(name, value) for name, value in ratios(counts, same).items()},
-        "errors": errors_by_type(counts),
+        "errors": {} if "tp" in same else errors_by_type(counts),
         "metrics": {name: value for name, value in own.items() if name not in _RATIOS and name not in same},
     }
 
@@ -150,7 +150,7 @@ def _table(series: Series, points: Iterable[dict[str, Any]]) -> Iterator[Sequenc
             " ".join(point["cause"]),
             point["status"],
             *(then[name] for name in _NUMBERS),
-            *(then["errors"][name] for name in ERROR_TYPES),
+            *(then["errors"].get(name) for name in ERROR_TYPES),
             *(then["metrics"].get(name) for name in further),
             delta.get(series.specs[0].name),
             point["report"],
