@@ -29,3 +29,14 @@ def scored(kind: str, outputs: Files, truth: Files | None = None, settings: Any 
     (expected,) = files(truth or {}) or (None,)
     stated = settings if isinstance(settings, str) else json.dumps(settings)
     return scorer(kind).score(ScoringInputs(outputs=files(outputs), ground_truth=expected, settings=stated))
+
+
+class Counted(str):
+    """A text that counts how often any of them was compared with another."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return str.__eq__(self, other)

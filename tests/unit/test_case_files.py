@@ -16,6 +16,7 @@ from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.scoring.mapping import CaseKeys
 from tests.gitrepo import Content, GitRepo
 from tests.rows import in_table
+from tests.scored import Counted
 from tests.sites import broken_links, build_site, content, problems_text
 
 SETTINGS = '{"ground_truth_format":"cases"}'
@@ -65,22 +66,12 @@ def test_a_verdict_or_a_score_beside_texts_makes_the_file_judged(beside, kind):
 
 
 def test_the_columns_of_a_header_of_any_length_are_compared_once():
-    names = [CountedText(f"column {number}") for number in range(2_000)]
-    check_distinct([*names, CountedText("")])
+    Counted.compared = 0
+    names = [Counted(f"column {number}") for number in range(2_000)]
+    check_distinct([*names, Counted("")])
     with pytest.raises(UnreadableError, match="'column 7' stands twice"):
         check_distinct([*names, names[7]])
-    assert CountedText.comparisons < 10 * len(names)
-
-
-class CountedText(str):
-    """A text that counts how often any of them was compared with another."""
-
-    comparisons = 0
-    __hash__ = str.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        CountedText.comparisons += 1
-        return str.__eq__(self, other)
+    assert Counted.compared < 10 * len(names)
 
 
 def test_json_lines_are_cases_and_other_lines_are_told():

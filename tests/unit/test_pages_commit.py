@@ -1,7 +1,10 @@
-"""The page of a commit, and the list of commits, of which one more commit changes the newest page alone."""
+"""The page of a commit, which agrees with those of its edits, and the list, of which a commit changes one page."""
 
+import json
 import re
+from datetime import datetime, timedelta
 
+import pytest
 from msgspec.structs import replace
 
 from sitegen.model.changes import Change, MetricDelta, Overlap
@@ -26,7 +29,8 @@ from sitegen.pages.edit import draw_edit
 from sitegen.pages.effects import Touched, outputs
 from tests import pages_sample as points
 from tests import pages_sample_diffs as sample
-from tests.sites import renderer_of, written
+from tests.gitrepo import GitRepo
+from tests.sites import build_site, renderer_of, written
 from tests.unit.test_for_machines import commit
 
 VERDICT = points.verdict(n=3, fixed=1, counted=(1, 9))
@@ -215,3 +219,53 @@ def test_the_page_escapes_what_commits_say():
     page = commits_page([row], 1, 1)
     html = renderer_of(sample.SITE).render(page).decode()
     assert all(f"&lt;{tag}&gt;" in html and f"<{tag}>" not in html for tag in "biu")
+
+
+RUNS = "evals/a/results/iteration-00"
+
+
+def numbers(right: int = 12) -> str:
+    return json.dumps({f"field_{number}": number if number < right else -1 for number in range(12)})
+
+
+def begin(repo: GitRepo, right: int) -> str:
+    """A commit of a ground truth, an instruction and an output."""
+    files = {"evals/a/ground_truth.json": numbers(), f"{RUNS}1/extracted.json": numbers(right), "CLAUDE.md": "1"}
+    return repo.commit(files)
+
+
+def built(repo: GitRepo, *shas: str) -> list[str]:
+    """The pages of the commits of a site."""
+    site = repo.path.parent / "site"
+    build_site(repo.path, site)
+    return [" ".join((site / links.commit(sha)).read_text().split()) for sha in shas]
+
+
+def test_an_output_beside_folders_of_iterations_is_said_to_be_not_scored(repo):
+    first = begin(repo, 3)
+    second = repo.commit({"evals/a/extracted.json": numbers(9), "CLAUDE.md": "2"})
+    third = repo.commit({f"{RUNS}2/extracted.json": numbers()})
+    page, *others = built(repo, second, first, third)
+    assert "1 output" not in page
+    assert "Not scored: these evals have folders of iterations, which alone count" in page
+    assert all("Not scored" not in other for other in others)
+
+
+def test_a_commit_whose_outputs_are_copies_shows_what_became_of_its_edits(repo):
+    begin(repo, 0)
+    edited = repo.commit({"CLAUDE.md": "2", f"{RUNS}2/extracted.json": numbers(0)})
+    repo.commit({f"{RUNS}3/extracted.json": numbers()})
+    effects, _, outputs = built(repo, edited)[0].partition("Outputs that came with it")
+    assert ">better</span>" in effects
+    assert "same output" in outputs
+
+
+@pytest.mark.parametrize(("hours", "in_doubt"), [(12, True), (None, False)])
+def test_the_page_of_a_commit_has_the_doubt_of_its_outputs_about_their_edit(repo, hours, in_doubt):
+    first, recorded = begin(repo, 0), {}
+    if hours:
+        made = datetime.fromisoformat(repo.git("show", "-s", "--format=%cI", first)) + timedelta(hours=hours)
+        recorded = {f"{RUNS}2/eval-results.json": json.dumps({"timestamp": made.isoformat()})}
+    (page,) = built(repo, repo.commit({"CLAUDE.md": "2", f"{RUNS}2/extracted.json": numbers(), **recorded}))
+    said = f"By this edit or {first[:7]}, whichever the output was made with."
+    assert (said in " ".join(re.sub("<[^>]+>", "", page).split())) is in_doubt
