@@ -18,7 +18,7 @@ from sitegen.analysis.change import compared_now
 from sitegen.analysis.deltas import Compared
 from sitegen.analysis.edits import BEFORE_ANY, attributed_to, other_edit
 from sitegen.analysis.noise.samples import interval_of
-from sitegen.model.changes import ChangeVerdict, Decision
+from sitegen.model.changes import Decision
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import MetricSpec
@@ -104,12 +104,6 @@ class EffectIndex:
             for summary, window in self._windows.get(position, ())
             if path is None or self.drives(path, summary.info.id)
         )
-
-    def verdicts(self, position: int, path: str) -> Iterator[tuple[ChangeVerdict, MetricSpec]]:
-        """Yield the verdicts on the effects that an edit of one file is credited with, and their metrics."""
-        for summary, window in self._windows.get(position, ()):
-            if window.verdict and not window.model and not window.or_edit and self.drives(path, summary.info.id):
-                yield window.verdict, summary.specs[0]
 
     def drives(self, path: str, eval_id: str) -> bool:
         """Decide whether the file drives the eval."""

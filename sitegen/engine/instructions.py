@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, groupby, repeat, starmap
+from itertools import groupby, repeat
 
 from msgspec.structs import replace
 
@@ -177,9 +177,9 @@ def count_effects(evals: Evals) -> WrittenInstructions:
     """Return what is known of the instruction files before their pages are written, without a record of any file."""
     timeline = evals.build.timeline
     driven_by = {
-        entry.id: frozenset(file.path for file in timeline.drivers(entry.id))
-        for entry in timeline.manifest.evals
-        if entry.instructions
+        history.id: frozenset(file.path for file in drivers)
+        for history in timeline.evals
+        if len(drivers := timeline.drivers(history.id)) < len(timeline.instructions)
     }
     effects = EffectIndex(evals.summaries, driven_by)
     changes = [mean_change(effects.effects_of(position)) or 0.0 for position in effects.positions()]
@@ -228,17 +228,14 @@ def write_instructions(evals: Evals, expected: WrittenInstructions) -> WrittenIn
         build.files.drop(owner(former))
     index, records = expected.effects, []
     for file in timeline.instructions:
-        verdicts = chain.from_iterable(index.verdicts(edit.commit.position, file.path) for edit in file.edits)
-        grades = grade_counts(starmap(grade_of, verdicts))
+        effects = [(edit.commit, index.effects_of(edit.commit.position, file.path)) for edit in file.edits]
+        windows = ((of.window, of.spec) for _, of_edit in effects for of in of_edit)
+        credited = ((window.verdict, spec) for window, spec in windows if not window.model and not window.or_edit)
+        grades = grade_counts(grade_of(verdict, spec) for verdict, spec in credited if verdict)
         counts = tuple(None if file.path in failures else edit and edit.counts for edit in _counted(build, file))
-        measured = (
-            (edit.commit, effects)
-            for edit in reversed(file.edits)
-            for effects in [index.effects_of(edit.commit.position, file.path)]
-            if any(effect.change is not None for effect in effects)
-        )
-        last, effects = next(measured, (None, ()))
-        records.append(FileRecord(history=file, counts=counts, grades=grades, measured=last, effects=effects))
+        measured = (each for each in reversed(effects) if any(effect.change is not None for effect in each[1]))
+        last, newest = next(measured, (None, ()))
+        records.append(FileRecord(history=file, counts=counts, grades=grades, measured=last, effects=newest))
     return replace(expected, files=tuple(records), failures=tuple(failures[path] for path in sorted(failures)))
 
 

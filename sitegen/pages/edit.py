@@ -141,27 +141,21 @@ def draw_few(edits: Sequence[Edit], patches: Iterable[bytes]) -> dict[str, Rende
 
 
 def _patch_notes(edit: Edit, patch: Patch, left_out: int) -> tuple[str, ...]:
-    notes = []
+    notes, endings = [], f"{counted(patch.line_endings, 'line')} changed only in the line ending"
     if patch.unread:
         notes.append(patch.unread)
     elif patch.binary:
         notes.append("The file is binary, or git takes it for binary. There are no lines to show.")
     elif not patch.hunks:
-        notes.append(_nothing_to_show(edit, patch))
+        notes.append(f"{endings} (carriage return). No text changed." if patch.line_endings else _nothing_to_show(edit))
     if patch.line_endings and patch.hunks:
-        notes.append(
-            f"{counted(patch.line_endings, 'line')} changed only in the line ending. They are shown as unchanged."
-        )
+        notes.append(f"{endings}. They are shown as unchanged.")
     if left_out:
         notes.append(f"The first {MOST_LINES:,} lines of the diff are shown, {left_out:,} more are left out.")
     return tuple(notes)
 
 
-def _nothing_to_show(edit: Edit, patch: Patch) -> str:
-    if patch.line_endings:
-        return (
-            f"{counted(patch.line_endings, 'line')} changed only in the line ending (carriage return). No text changed."
-        )
+def _nothing_to_show(edit: Edit) -> str:
     old, new = edit.old, edit.new
     if old and new and old.oid == new.oid:
         if edit.status == "renamed":
@@ -232,9 +226,5 @@ def _side(line: int | None, spans: Spans | None, sign: str, middle: str = "") ->
 
 
 def _marked(spans: Spans, tag: Literal["del", "ins"]) -> str:
-    return "".join(
-        [
-            f"<{tag}>{escape(content, quote=False)}</{tag}>" if changed else escape(content, quote=False)
-            for content, changed in spans
-        ]
-    )
+    written = ((escape(content, quote=False), changed) for content, changed in spans)
+    return "".join([f"<{tag}>{content}</{tag}>" if changed else content for content, changed in written])
