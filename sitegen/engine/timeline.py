@@ -30,6 +30,7 @@ from sitegen.engine.worker_context import WorkerContext, context_of
 from sitegen.engine.writer import digest
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.instructions import OF_JUDGES
 from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
 from sitegen.history.repository import LARGEST_BLOB, KnownAnswers, Repository
@@ -129,12 +130,14 @@ class Timeline(FoldedHistory, dict=True, gc=True):
         return replace(self.context, redact=(*self.config.redact, *self.manifest.entry(eval_id).redact))
 
     def drivers(self, eval_id: str) -> tuple[InstructionHistory, ...]:
-        """Return the instruction files that drive an eval: any of their paths, present or former, matches its globs."""
-        globs = self.manifest.entry(eval_id).instructions
-        if not globs:
-            return self.instructions
-        pattern = compiled(globs)
-        return tuple(file for file in self.instructions if any(pattern.fullmatch(edit.path) for edit in file.edits))
+        """Return the instruction files that drive an eval: any of their paths, present or former, matches its globs.
+
+        The prompts of judges do not drive what these grade: an edit of one is a change of the judge.
+        """
+        pattern = compiled(self.manifest.entry(eval_id).instructions or ("**",))
+        found = [file for file in self.instructions if any(pattern.fullmatch(edit.path) for edit in file.edits)]
+        is_graded = any(history.grades for history in self.evals if history.id == eval_id)
+        return tuple([file for file in found if not (is_graded and OF_JUDGES.search(file.path))] or found)
 
     def first_whole_edit(self, end: int) -> tuple[int, str]:
         """Return the place of the oldest edit before the commit ``end`` that has a whole page, not a short one."""

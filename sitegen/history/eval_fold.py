@@ -47,6 +47,7 @@ from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.recorded import Recorded, read_recorded
 from sitegen.model.timeline import Blob, Cause, Snapshot, names_of_several
+from sitegen.model.usage import RunUsage
 from sitegen.scoring.answerers import answerers_of
 from sitegen.scoring.run_statements import recorded_in, runs_in_file
 from sitegen.text.plain import moment_of, natural_order
@@ -412,6 +413,8 @@ def _with_origin(state: EvalState, snapshot: Snapshot, draft: Snapshot) -> Snaps
     # Of an output in several files, the first that says anything of its run tells when it was made.
     of_runs = (each for each in stated if each != Recorded(grades=each.grades))
     inside = next((_checked_statement(state, each) for each in of_runs), Recorded())
+    usage = beside.usage or RunUsage()
+    prompts = state.instructions.judges(state.entry.instructions) if traits_of(state.kind).names_scores else ()
     return replace(
         snapshot,
         grades=tuple(dict.fromkeys(chain.from_iterable(each.grades for each in stated))),
@@ -419,7 +422,7 @@ def _with_origin(state: EvalState, snapshot: Snapshot, draft: Snapshot) -> Snaps
         recorded_at=beside.timestamp or inside.timestamp or draft.recorded_at,
         made_at=beside.git_commit or inside.git_commit,
         recorded_metrics=beside.metrics,
-        usage=beside.usage,
+        usage=replace(usage, judges=usage.judges + prompts) if prompts else beside.usage,
     )
 
 
@@ -472,7 +475,7 @@ def _checked_statement(state: EvalState, recorded: Recorded) -> Recorded:
     """Return a record without a time or a commit that is invalid."""
     timestamp = recorded.timestamp if recorded.timestamp and moment_of(recorded.timestamp) else None
     commit = recorded.git_commit if recorded.git_commit and re.fullmatch(_COMMIT_ID, recorded.git_commit) else None
-    if recorded.git_commit is None and (edited := state.made_with(recorded)) is not None:
+    if recorded.git_commit is None and (edited := state.instructions.made_with(recorded)) is not None:
         commit = edited.sha
     metrics = dict(islice(recorded.metrics.items(), _METRICS))
     return replace(recorded, timestamp=timestamp, git_commit=commit, metrics=metrics)

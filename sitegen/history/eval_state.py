@@ -8,7 +8,7 @@ outputs.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache, partial
 from itertools import chain
 from typing import Final
@@ -19,11 +19,12 @@ from msgspec.structs import replace
 from sitegen.config.models import EvalConfig, Kind, files_of
 from sitegen.history import layout
 from sitegen.history.folder_tree import FolderTree, first_blob
+from sitegen.history.instructions import InstructionHistories
 from sitegen.history.repository import Repository
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
-from sitegen.model.recorded import GRADES, WHERE, Recorded, states
+from sitegen.model.recorded import GRADES, WHERE, states
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.scoring import case_files
 from sitegen.text.globs import literal_prefix
@@ -97,8 +98,8 @@ class EvalState(Struct):
     repository: Repository
     problems: list[Problem]
     """Those of the whole history; ``report`` adds to them."""
-    made_with: Callable[[Recorded], Commit | None]
-    """Returns the commit after which instruction files were as a record states them."""
+    instructions: InstructionHistories
+    """Those of all files, up to the commit."""
     commit: Commit
     changes: Mapping[ChangedPath, layout.PathRole] = {}
     """The changes of its own files in the commit, and the roles of these files."""

@@ -245,7 +245,7 @@ class HistoryFold:
                 entry=self._layout_at(self.head).entry(eval_id),
                 repository=self.repository,
                 problems=self.problems,
-                made_with=self.instructions.made_with,
+                instructions=self.instructions,
                 commit=self.head,
             )
         return self.evals[eval_id]

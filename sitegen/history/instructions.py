@@ -15,6 +15,8 @@ from sitegen.history.revisions import file_renames
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.recorded import Recorded
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
+from sitegen.model.usage import JUDGE_PROMPT
+from sitegen.text.globs import compiled
 from sitegen.text.sections import VERSION_LINES, split_lines, stated_version
 
 _LONGEST_HEAD: Final = 20_000  # number of bytes at the start of a file that are searched for its version
@@ -30,6 +32,10 @@ _SCRIPT: Final = re.compile(rb"""(?s)//[^\n]*|/\*.*?(?:\*/|\Z)|(`(?:\\.|[^\\`])*
 """The same of JavaScript and TypeScript."""
 _UNSURE: Final = re.compile(rb"[(,=:\[!&|?{};\n][ \t]*/(?![/*>])|\$\{[^}`$]{0,1000}`")
 """Matches a regular expression of a script, and a template in a template, either of which may hide where one ends."""
+
+
+OF_JUDGES: Final = re.compile(r"(?:^|[-_./ ])(?:judge|grader|rubric|evaluator)s?(?=[-_./ ]|$)", re.IGNORECASE)
+"""A word in the path of a prompt that tells a judge how to grade."""
 
 
 class InstructionHistories:
@@ -93,6 +99,16 @@ class InstructionHistories:
         for path in former_paths:
             self._files.pop(path, None)
         return tuple(sorted(edited))
+
+    def judges(self, globs: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the present prompts of judges, each with its version, among the files that ``globs`` match, or all.
+
+        None if they alone instruct: then they are what is graded.
+        """
+        driving = [path for path in sorted(self._files) if not globs or compiled(globs).fullmatch(path)]
+        present = {path: blob.oid for path in driving if (blob := self._files[path][-1].new)}
+        judges = [path for path in present if OF_JUDGES.search(path)]
+        return tuple(f"{JUDGE_PROMPT}{path} {present[path][:7]}" for path in judges if len(judges) < len(present))
 
     def made_with(self, recorded: Recorded) -> Commit | None:
         """Return the commit after which instruction files matched a record.

@@ -62,9 +62,13 @@ class RunUsage(FrozenObject):
     latency_p95: float | None = None
     """Seconds."""
     judges: tuple[str, ...] = ()
-    """Sorted by name: each a model, with the digest of its prompt where that is stated."""
+    """Sorted by name: each a model, with the digest of its prompt where that is stated; then prompts."""
     graded: tuple[str, ...] = ()
     """Metrics that depend on grades of these judges."""
+
+
+JUDGE_PROMPT: Final = "the prompt "
+"""Begins a judge that is the version of a prompt in the history, besides the judges that files state."""
 
 
 class Exchange(FrozenObject, rename={"before": "base", "after": "head"}):

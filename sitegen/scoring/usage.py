@@ -12,7 +12,7 @@ from sitegen.importers.recorded_layouts import is_amount
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Scorecard
-from sitegen.model.usage import Call, RunUsage
+from sitegen.model.usage import JUDGE_PROMPT, Call, RunUsage
 from sitegen.stats.counts import RATIOS
 from sitegen.stats.intervals import median, nearest_rank
 from sitegen.text.values import COUNT
@@ -136,11 +136,18 @@ _GRADED: Final = {"judged": ("score", *(ratio.name for ratio in RATIOS), *VERDIC
 
 
 def with_stated(result: Result, beside: RunUsage | None) -> Result:
-    """Return the result with the usage in a record beside the output; the output's own statements take precedence."""
+    """Return the result with the usage in a record beside the output; the output's own statements take precedence.
+
+    Prompts of judges count besides the judges that are stated; without these, only where the output has scores.
+    """
     if beside is None:
         return result
     card = result.scorecard
     own = card.usage or RunUsage()
+    if prompts := tuple(name for name in beside.judges if name.startswith(JUDGE_PROMPT)):
+        judges = own.judges or tuple(name for name in beside.judges if name not in prompts)
+        beside = replace(beside, judges=(*judges, *prompts) if judges or "scores" in card.states else ())
+        own = replace(own, judges=())
     added = {name: value for name, value in asdict(beside).items() if getattr(own, name) in (None, "", ())}
     recorded = [spec for spec in card.specs if spec.recorded]
     if recorded:  # what the run took is among its numbers
@@ -151,4 +158,4 @@ def with_stated(result: Result, beside: RunUsage | None) -> Result:
             *(spec.name for spec in recorded if spec.unit != COUNT and not is_amount(spec.name)),
         }
         added["graded"] = tuple(name for name, _ in card.metrics if name in graded)
-    return replace(result, scorecard=with_usage(result.scorecard, replace(own, **added)))
+    return replace(result, scorecard=with_usage(card, replace(own, **added))) if added else result

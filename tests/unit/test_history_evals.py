@@ -14,6 +14,7 @@ from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.history.eval_state import EvalState
 from sitegen.history.folder_tree import FolderTree
 from sitegen.history.globs import run_glob, time_in
+from sitegen.history.instructions import InstructionHistories
 from sitegen.history.layout import Layout, PathRole
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import FoldedHistory, FoldEnd, advance
@@ -325,7 +326,7 @@ def test_the_newest_run_is_known_whatever_comes_and_goes(repo: GitRepo):
         entry=EvalConfig(id="a", outputs="run-*.json"),
         repository=Repository.open(repo.path),
         problems=[],
-        made_with=lambda recorded: None,
+        instructions=InstructionHistories(lambda _: None, lambda _: None),
         commit=commit(0),
         active="e",
     )
