@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
-from itertools import chain, count, groupby, islice, starmap, takewhile
+from functools import cache, cached_property, partial
+from itertools import chain, count, groupby, starmap, takewhile
 from posixpath import dirname
 from typing import Final
 
@@ -148,7 +148,7 @@ class SiteWriter:
                 head=head,
                 revision=revision,
                 counts=counts,
-                latest=tuple(islice(self._edits_by_commit(), _LATEST_EDITS)),
+                latest=self._edits[:_LATEST_EDITS],
                 newest=timeline.records[-1].commit.sha if timeline.records else None,
                 uncommitted=self._uncommitted,
                 score_changes=other_pages.score_changes(self._problems),
@@ -161,12 +161,10 @@ class SiteWriter:
         return {
             links.overview(): overview,
             links.instructions(): lambda: instructions_page(
-                instructions.files,
-                self._edits_by_commit(),
-                instructions.effects.best_instructions(timeline.instructions),
+                instructions.files, self._edits, instructions.effects.best_instructions(timeline.instructions)
             ),
             links.regressions(): lambda: regressions_page(summaries, mutes, last_paths_of_edits(timeline.instructions)),
-            links.fields(): lambda: fields_page(summaries, self._edits_by_commit()),
+            links.fields(): lambda: fields_page(summaries, self._edits),
             links.suspect_labels(): lambda: suspect_labels_page(summaries),
             links.methods(): lambda: other_pages.methods_page(
                 (*((kind, scorer(kind).metrics) for kind in self._kinds), *self._added)
@@ -175,10 +173,11 @@ class SiteWriter:
             links.not_found(): lambda: other_pages.not_found_page(timeline.context.site.base_url),
         }
 
-    def _edits_by_commit(self) -> Iterator[EditEffects]:
-        """Yield the commits with edits, newest first."""
-        for position, edits in reversed(edits_by_commit(self._timeline.instructions).items()):
-            yield EditEffects(edits, self._instructions.effects.effects_of(position))
+    @cached_property
+    def _edits(self) -> tuple[EditEffects, ...]:
+        """The commits with edits, newest first."""
+        edits = reversed(edits_by_commit(self._timeline.instructions).items())
+        return tuple(EditEffects(of, self._instructions.effects.effects_of(position)) for position, of in edits)
 
     def _patches(self, edits: Sequence[Edit]) -> list[bytes]:
         """Read the patches of edits; nothing if this clone lacks a content."""
@@ -191,7 +190,7 @@ class SiteWriter:
         """Yield the files for programs (index and schemas of the data, summary, feed, badges), and those for search."""
         timeline, summaries = self._timeline, self._evals.summaries
         head, site = timeline.head, timeline.context.site
-        latest = tuple(islice(self._edits_by_commit(), _LATEST_EDITS))
+        latest = self._edits[:_LATEST_EDITS]
         yield index_file(
             head.sha,
             timeline.project.revision,
