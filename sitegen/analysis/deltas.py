@@ -44,11 +44,11 @@ class Compared(Frozen, dict=True, gc=True):
     @cached_property
     def overlap(self) -> Overlap:
         """Which documents both judge, and how many cases these answer."""
-        earlier, later = map(judged_documents, (self.before, self.after))
-        later = [each for each in later if each.name not in self._regraded[1]]
-        new = {each.name for each in self.after.documents if each.status == "not_asked"}
-        new -= {each.name for each in self.before.documents}
-        first, last = [each.name for each in earlier], [*(each.name for each in later), *sorted(new)]
+        left_out, earlier = self._regraded[1], judged_documents(self.before)
+        later = [each for each in judged_documents(self.after) if each.name not in left_out]
+        first, last = [each.name for each in earlier], [each.name for each in later]
+        if unasked := {each.name for each in self.after.documents if each.status == "not_asked"}:
+            last += sorted(unasked.difference(each.name for each in self.before.documents))
         removed, added = ({*first} - {*last}, {*last} - {*first}) if first != last else (set[str](), set[str]())
         return Overlap(
             common=len({each.case for each in later if each.name not in added}),
@@ -80,9 +80,11 @@ class Compared(Frozen, dict=True, gc=True):
     @cached_property
     def _regraded(self) -> tuple[Exchange | None, set[str]]:
         """The judges of both sides, if more documents have other ones or rubrics than are left out; else these few."""
-        cards = (self.before, self.after) if self.after.states else ()  # of other kinds there may be very many
+        if not self.after.states:  # of other kinds there may be very many
+            return None, set()
+        cards = self.before, self.after
         sides = [{each.name: each.rubric for each in card.documents if each.rubric} for card in cards]
-        common = [id for id in sides[0] if id in sides[1]] if sides else []
+        common = [id for id in sides[0] if id in sides[1]]
         # Each has a part for the judges, and perhaps one for their rubric, which a side need not state.
         differing = [id for id in common if any(map(ne, sides[0][id].split(), sides[1][id].split()))]
         if len(differing) in range(1, len(common)) and len(differing) <= max(1, _MOST_REGRADED * len(common)):
