@@ -153,7 +153,7 @@ class SiteWriter:
                 uncommitted=self._uncommitted,
                 score_changes=other_pages.score_changes(self._problems),
                 files=instructions.files,
-                undo=undo_of(evals, timeline.instructions, instructions.effects.drives, self._patches),
+                undo=undo_of(evals, timeline.instructions, instructions.effects, self._patches),
                 worktree=timeline.project.options.worktree and timeline.project.place.root is not None,
                 instructions=timeline.instructions,
             ).page

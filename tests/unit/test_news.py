@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.causes import ProblemCounts
+from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.standing import standings
 from sitegen.config.models import Mute
 from sitegen.engine.summary import summary_file
@@ -201,14 +202,15 @@ def test_values_that_broke_are_counted_although_they_may_be_chance_and_the_file_
     assert "1 value was fixed in Eval a" in sentences(replace(named, windows=(one_fixed,)))[1].text
     patch = b"--- a\n+++ b\n@@ -1 +1,2 @@\n-Version: 1\n+Version: 2\n+Give each price.\n"
     fallen = replace(case("a", 0.7, 0.6), windows=(window,))  # and now it may be undone
-    for one, drives in ((named, True), (fallen, False)):
-        assert undo_of(standings([one], ()), FILES, lambda *_, drives=drives: drives, lambda edits: [patch]) is None
-    undo = undo_of(standings([fallen], ()), FILES, lambda *_: True, lambda edits: [patch] * len(edits))
-    shown = [(at.file, [line.text for line in lines], more) for (at, lines, more), _ in filter(None, [undo])]
+    every = EffectIndex((), {})
+    for one, effects in ((named, every), (fallen, EffectIndex((), {"a": frozenset()}))):
+        assert undo_of(standings([one], ()), FILES, effects, lambda edits: [patch]) is None
+    undo = undo_of(standings([fallen], ()), FILES, every, lambda edits: [patch] * len(edits))
+    shown = [(at.file, [line.text for line in lines], more) for (at, lines, more), *_ in filter(None, [undo])]
     assert shown == [("agents/invoice-lines/how.md", ["Give each price."], 2)]  # and not CLAUDE.md or a version
     assert undo[1] is None if undo else None  # it is open which of two edits it was
     nowhere = replace(fallen, windows=(window._replace(flips=Flips(broken=(("shop", 4),)), or_edit=None),))
-    *_, back = undo_of(standings([nowhere], ()), FILES, lambda *_: True, lambda edits: [patch] * len(edits)) or [""]
+    _, back, *_ = undo_of(standings([nowhere], ()), FILES, every, lambda edits: [patch] * len(edits)) or ["", ""]
     assert all(f"> {file.path}" in str(back) for file in FILES)  # of the whole edit: a line may have moved in it
 
 

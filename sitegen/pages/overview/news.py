@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
+from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.slices import NAMED_SLICES
 from sitegen.analysis.standing import LOST, EvalStanding
@@ -19,9 +20,10 @@ from sitegen.model.changes import Change, Step
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import ROUNDING
 from sitegen.model.outcomes import Flips
-from sitegen.model.series import EvalSummary, Window
+from sitegen.model.series import Effect, EvalSummary, Window
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
+from sitegen.pages.effects import NOTICED
 from sitegen.pages.instruction import way_back
 from sitegen.pages.instructions import ChangedLines, FileEdit, changed_lines
 from sitegen.pages.labels import doubts_of, exchange, lost_words, moved_words, own_numbers, subject_of
@@ -324,23 +326,23 @@ def _is_sure(summary: EvalSummary) -> bool:
     return verdict is not None and verdict.decision == "better"
 
 
-Undo: TypeAlias = tuple[ChangedLines, str | None]
+Undo: TypeAlias = tuple[ChangedLines, str | None, list[Effect]]
 """The newest edit between the outputs before and after a loss. Association in time: it need not be the cause.
 
-With it the ``way_back``, of all its files.
+With it the ``way_back``, of all its files, and the evals that got better with the edit, which may lose that again.
 """
 
 
 def undo_of(
     evals: Sequence[EvalStanding],
     files: Iterable[InstructionHistory],
-    drives: Callable[[str, str], bool],
+    effects: EffectIndex,
     patches_of: Callable[[Sequence[Edit]], Iterable[bytes]],
 ) -> Undo | None:
     """Return the edit before the loss, or the flips, that the first sentence names; None if it names no edit.
 
-    ``evals``: as for ``news``; ``drives``: whether the file of a path drives an eval; ``patches_of``: reads the patches
-    of edits. Nothing is to be undone after which the headline did not fall.
+    ``evals``: as for ``news``; ``effects``: those of all edits; ``patches_of``: reads the patches of edits. Nothing is
+    to be undone after which the headline did not fall.
     """
     scored = [standing for standing in evals if standing.summary.headlines]
     if not scored or scored[0].trouble == "unscored":
@@ -360,10 +362,11 @@ def undo_of(
         old, new = (summary.values_now[at] or 0.0 for at in (before, after))
         fell = new < old if summary.specs[0].higher_is_better else new > old
         since = _edits_since(before, summary, files) if broken and fell else []
-        found = [at for at in since if drives(at.file, summary.info.id)]
+        found = [at for at in since if effects.drives(at.file, summary.info.id)]
         named = [at for at in found if words_of_name(section(broken[0][0])) <= words_of_name(at.file)] or found
     if not found:
         return None
     changed = changed_lines(named, patches_of([at.edit for at in named]))
     by_either = scored[0].trouble not in LOST and summary.windows[-1].or_edit
-    return changed, None if by_either else way_back(found)
+    of_edit = effects.effects_of(changed[0].edit.commit.position)
+    return changed, None if by_either else way_back(found), [of for of in of_edit if (of.gain or 0.0) >= NOTICED]
