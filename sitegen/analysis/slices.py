@@ -87,9 +87,10 @@ class Slice(Frozen):
         return self.card.usage.cost if self.card.usage else None
 
     @property
-    def cost_of_case(self) -> float | None:
-        """US dollars of the answers to one case."""
-        return self.cost / self.cases if self.cost is not None and self.cases else None
+    def cost_of_answer(self) -> float | None:
+        """US dollars of one answer, however often each case was asked."""
+        answers = self.card.usage.answers if self.card.usage else 0
+        return self.cost / answers if self.cost is not None and answers else None
 
     @property
     def latency(self) -> float | None:
@@ -375,6 +376,7 @@ def _part(card: Scorecard, documents: Sequence[DocumentScore], differ: Sequence[
     )
     usage = replace(
         card.usage or RunUsage(),
+        answers=sum(document.answers for document in documents),
         models=tuple(models),
         cost=fsum(costs) if costs and len(costs) == len(documents) else None,
         latency_median=median(times) if times and len(times) == len(documents) else None,
@@ -393,16 +395,16 @@ def _highest(slices: Sequence[Slice], spec: MetricSpec) -> Slice | None:
 
 
 def cheapest(split: Split, spec: MetricSpec) -> tuple[Slice, Slice, ChangeVerdict | None] | None:
-    """Return the slice whose cases cost least of those that are not worse than the one with the best headline.
+    """Return the slice whose answers cost least of those that are not worse than the one with the best headline.
 
     The latter is returned as well, and the verdict on the difference, which is neither *worse* nor *likely worse*; None
     if both are one. None without a headline and a cost of the best and of another one.
     """
     best = _highest([*split.values()], spec)
-    priced = [each for each in split.values() if each.cost_of_case is not None and each.value is not None]
-    if best is None or best.cost_of_case is None or len(priced) < 2:
+    priced = [each for each in split.values() if each.cost_of_answer is not None and each.value is not None]
+    if best is None or best.cost_of_answer is None or len(priced) < 2:
         return None
-    for each in sorted(priced, key=lambda each: (round(each.cost_of_case or 0.0, 9), each is not best)):
+    for each in sorted(priced, key=lambda each: (round(each.cost_of_answer or 0.0, 9), each is not best)):
         if each is best:
             break
         verdict = best.verdict_on(each, spec)

@@ -31,7 +31,7 @@ class TablePanel(Frozen, tag="table"):
     note: str
     columns: tuple[PanelColumn, ...]
     rows: tuple[tuple[str, ...], ...]
-    kind: Literal["table"] = "table"
+    kind = "table"
 
 
 class AlignmentRow(NamedTuple):
@@ -57,7 +57,7 @@ class AlignmentPanel(Frozen, tag="alignment"):
     threshold: float
     rows: tuple[AlignmentRow, ...]
     """The pairs by expected index, then the items that only the expected list has, then those of the output alone."""
-    kind: Literal["alignment"] = "alignment"
+    kind = "alignment"
     left_out: int = 0
     """Number of further rows, if a page limits them."""
 
@@ -76,7 +76,7 @@ class NotePanel(Frozen, tag="note"):
     """A remark on the whole result."""
 
     text: str
-    kind: Literal["note"] = "note"
+    kind = "note"
 
 
 class Mark(Frozen):
@@ -118,7 +118,7 @@ class SpansPanel(Frozen, tag="spans"):
     note: str
     categories: tuple[str, ...]
     texts: tuple[MarkedText, ...]
-    kind: Literal["spans"] = "spans"
+    kind = "spans"
     left_out: int = 0
     """Number of further texts, if a page limits them."""
 
@@ -157,6 +157,8 @@ class DocumentScore(Frozen):
     """What answers can be grouped by -> its value here: ``variant``, ``model``, and the tags of the case."""
     repeat: str = ""
     """Which of several answers to the case this is; empty if these are one document."""
+    answers: int = 0
+    """Number of calls that gave an answer to it, as in ``RunUsage``."""
     cost: float | None = None
     """US dollars that its answers took together; None unless all of them state it."""
     latency: float | None = None

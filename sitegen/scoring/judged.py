@@ -365,6 +365,7 @@ def _judged_documents(
                 rubric=_graded_by(repeats),
                 of_case="" if first.id == document else first.id,
                 axes=first.axes,
+                answers=usage.answers,
                 cost=usage.cost,
                 latency=usage.latency_median,
             )

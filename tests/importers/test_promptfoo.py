@@ -275,7 +275,7 @@ def test_what_a_model_judged_and_what_rules_did_is_one_headline_and_counts_as_ju
     assert usage.graded == ("score", "f1", "precision", "recall", "pass_rate")
     assert len({document.rubric for document in result.scorecard.documents}) == 1
     said = "A model gave 3 of these 8 opinions, rules or people the others."
-    assert next(panel.text[: len(said)] for panel in result.panels if panel.kind == "note") == said
+    assert next(panel.text[: len(said)] for panel in result.panels if isinstance(panel, NotePanel)) == said
     mechanical = score(rated(type="contains")).scorecard
     assert (mechanical.usage and mechanical.usage.graded, mechanical.documents[0].rubric) == ((), "")
 

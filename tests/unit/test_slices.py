@@ -101,6 +101,13 @@ def test_a_change_is_that_of_the_same_slice():
     assert [values for values, each in split.items() if each.is_worse] == [("mini",)]
 
 
+def test_what_an_answer_costs_does_not_depend_on_how_often_each_case_was_asked():
+    for times in (1, 2):
+        split = split_of(scored(answers() * times), "model")
+        costs = {each.values[0]: each.cost_of_answer for each in split.values()}
+        assert costs == {"mini": pytest.approx(0.001), "large": pytest.approx(0.02)}
+
+
 def test_a_cost_that_not_all_answers_state_is_unknown():
     rows = answers()
     rows[0]["cost"] = ""

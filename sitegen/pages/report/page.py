@@ -23,7 +23,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Verdict
 from sitegen.model.outcomes import CellFlip, CellKey, Judgement, Stated
 from sitegen.model.problems import Problem
-from sitegen.model.scorecards import AlignmentPanel, DocumentScore, Panel, Result, Scorecard
+from sitegen.model.scorecards import AlignmentPanel, DocumentScore, Panel, Result, Scorecard, SpansPanel
 from sitegen.model.series import HEADLINES, EvalInfo, Point, WeakSection
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Snapshot
@@ -263,7 +263,7 @@ class ReportView(Frozen, dict=True, gc=True):
             or self.more_documents
             or self.more_alignments
             or any(alignment.left_out for alignment in self.alignments)
-            or any(panel.kind == "spans" and spans.is_bounded(panel) for panel in self.panels)
+            or any(isinstance(panel, SpansPanel) and spans.is_bounded(panel) for panel in self.panels)
         )
 
     @property

@@ -156,6 +156,7 @@ class _ResponsesScoring:
             metrics=measures.metrics_of_case(responses),
             of_case="" if first.id == name else first.id,
             axes=first.axes,
+            answers=usage.answers,
             cost=usage.cost,
             latency=usage.latency_median,
         )
