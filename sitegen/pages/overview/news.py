@@ -118,8 +118,8 @@ def _muted(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:
         yield Phrase(f"; so are losses of {counted(len(muted) - 1, 'more eval')}." if muted[1:] else ".")
 
 
-def _flips(standing: EvalStanding) -> tuple[Flips, int, int]:
-    """What was fixed and broke, perhaps by chance, and the points between which.
+def _flips(standing: EvalStanding) -> tuple[Flips, int, int, str]:
+    """What was fixed and broke, perhaps by chance, the points between which, and how the model changed meanwhile.
 
     It is that of the newest edit as a whole if the newest output moved nothing since the output before. What broke with
     an edit that made the eval better is none of this.
@@ -131,10 +131,11 @@ def _flips(standing: EvalStanding) -> tuple[Flips, int, int]:
     if of_edit:
         moved, before, after = windows[-1], windows[-1].before or 0, windows[-1].after
     if not moved or not moved.flips or not moved.verdict or moved.verdict.decision == "worse":
-        return Flips(), before, after
+        return Flips(), before, after, ""
     decision = moved.verdict.decision
     broken = moved.flips.broken * (not (of_edit and decision.endswith("better")))
-    return Flips(broken=broken, fixed=moved.flips.fixed * (decision != "better")), before, after
+    flips = Flips(broken=broken, fixed=moved.flips.fixed * (decision != "better"))
+    return flips, before, after, exchange("model", moved.model)
 
 
 def _edits_since(before: int, summary: EvalSummary, files: Iterable[InstructionHistory]) -> list[FileEdit]:
@@ -148,7 +149,7 @@ def _by_chance(scored: Sequence[EvalStanding], files: Iterable[InstructionHistor
     moves = [(*_flips(one), one.summary) for one in scored]
     fates = {"broke": [of.broken for of, *_ in moves], "were fixed": [of.fixed for of, *_ in moves]}
     largest = max(range(len(moves)), key=lambda at: number_of_cells(fates[fate][at]))
-    moved, (_, *points, summary) = fates[fate][largest], moves[largest]
+    moved, (_, *points, model, summary) = fates[fate][largest], moves[largest]
     number, of_eval, (field, most) = number_of_cells(moved), eval_phrase(summary), max(moved, key=itemgetter(1))
     values = counted(number, summary.info.nouns.value)
     name = Phrase(said_of(summary.info, field), links.field(summary.info.id, field), field)
@@ -159,7 +160,8 @@ def _by_chance(scored: Sequence[EvalStanding], files: Iterable[InstructionHistor
     before, after = (output_phrase(summary, summary.headlines[at]) for at in points)
     yield from said(f"Nothing for certain: {values} {became} in ", of_eval, " from ", before, " to ", after)
     yield Phrase(f", which {summary.unlike}" * bool(summary.unlike))
-    for first in _edits_since(points[0], summary, files)[:1]:
+    yield from said(*(" when ", Phrase(model, "", model)) * bool(model))
+    for first in _edits_since(points[0], summary, files)[: not model]:
         yield from _after(first.edit.commit)
         if other := summary.windows[-1].or_edit:
             yield from said(" or ", Phrase(other.short, links.commit(other.sha)))
@@ -287,6 +289,8 @@ def _gained(evals: Sequence[EvalStanding]) -> Iterator[Phrase]:
     alike = _ALIKE * (abs(_gain(summary) - whole) > ROUNDING)
     yield from said(eval_phrase(summary), ": ", metric_phrase(spec), rose, output_phrase(summary, before), alike)
     yield from said(f", to {value} with ", output_phrase(summary, newest))
+    model = exchange("model", summary.change.model if summary.change else None)
+    yield from said(*(" when ", Phrase(model, "", model)) * bool(model))
     verdict = summary.change.verdict if summary.change else None
     if verdict and verdict.lost_fields:
         yield Phrase(f", though {lost_words(verdict)}")
@@ -355,13 +359,13 @@ def undo_of(
         found = [FileEdit(edit, path) for edit, path in every if (edit.path, edit.commit.sha) in step.edits]
         named = [at for at in found if (at.edit.path, at.edit.commit.sha) in step.edits[:1]] or found
     else:
-        (flips, before, after), summary = max(
+        (flips, before, after, model), summary = max(
             ((_flips(one), one.summary) for one in scored), key=lambda move: number_of_cells(move[0][0].broken)
         )
         broken = () if any(one.summary.fallen for one in scored) else flips.broken  # the sentence is of slices
         old, new = (summary.values_now[at] or 0.0 for at in (before, after))
         fell = new < old if summary.specs[0].higher_is_better else new > old
-        since = _edits_since(before, summary, files) if broken and fell else []
+        since = _edits_since(before, summary, files) if broken and fell and not model else []
         found = [at for at in since if effects.drives(at.file, summary.info.id)]
         named = [at for at in found if words_of_name(section(broken[0][0])) <= words_of_name(at.file)] or found
     if not found:
