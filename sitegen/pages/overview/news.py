@@ -230,12 +230,9 @@ def _after_edit(step: Step) -> Iterator[Phrase]:
 def _after(commit: Commit) -> Iterator[Phrase]:
     page = "" if commit.sha == WORKTREE else links.commit(commit.sha)
     edit = Phrase(f"“{subject_of(commit, 100)}”", page, commit.subject)
-    author = (
-        (Phrase(line(commit.author, 60) + own_numbers(commit), "", commit.author), Phrase(", "))
-        if commit.author
-        else ()
-    )  # if committed
-    return said(" after ", edit, " (", *author, f"{day(commit.committed_at)})")
+    author = Phrase(line(commit.author, 60) + own_numbers(commit), "", commit.author)
+    by = (author, ", ") if commit.author else ()  # what is not committed has none
+    return said(" after ", edit, " (", *by, f"{day(commit.committed_at)})")
 
 
 def _better(scored: Sequence[EvalStanding], files: Sequence[InstructionHistory]) -> Iterator[Phrase]:
