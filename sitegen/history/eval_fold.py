@@ -3,8 +3,8 @@
 There are two candidates for the series of an eval. One holds the iterations in folders, ``results/iteration-NNN``, or
 the runs that a glob matches. The other holds the versions of an output that is overwritten from commit to commit.
 
-At the end stands what a run states of itself: its time, its commit and its numbers, in a record beside its output or in
-the output.
+At the end stands what a run states of itself: its time, its commit and its numbers, in records beside its output or
+in the output.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _fold_iterations(state: EvalState, *, everything: bool) -> None:
     touched = [
         name
         for name, files in files_by_name.items()
-        if files.outputs or (files.recorded and basename(files.recorded.path) == RECORDED)
+        if files.outputs or any(basename(record.path) == RECORDED for record in files.recorded)
     ]
     gone = [
         name for name in files_by_name if name not in touched and name in series.units and series.units[name].present
@@ -165,7 +165,7 @@ def _fold_overwritten(state: EvalState) -> None:
     is_folder = any(is_in_output(entry, blob.path.removeprefix(f"{state.active}/")) for blob in outputs[:1])
     folder = normal(f"{state.active or ''}/{entry.outputs}") if is_folder else ""
     folder = folder or (outputs[0].path.rpartition("/")[0] if outputs else "")
-    recorded = _record_beside(state, outputs, folder, in_own_folder=is_folder)
+    recorded = _records_beside(state, outputs, folder, in_own_folder=is_folder)
     draft = replace(draft, label=f"iteration-{number:03d}", recorded=recorded)
     _start_snapshots(state, series, [*drafts], {**drafts, str(number): draft})
 
@@ -204,7 +204,7 @@ def _committed_files(state: EvalState, name: str) -> Snapshot:
         if glob.is_folder and not traits_of(state.kind).is_recorded:
             outputs = tuple(filter(partial(_is_no_record, state), outputs))
         below = f"{state.active}/{glob.start}{name if glob.is_folder else ''}".strip("/")
-        recorded = _record_beside(state, outputs, below, in_own_folder=glob.is_folder)
+        recorded = _records_beside(state, outputs, below, in_own_folder=glob.is_folder)
         return replace(_drafted(state, name, outputs, recorded), recorded_at=time_in(name, state.commit.committed_at))
     folder = f"{state.active}/{RESULTS}/{name}".lstrip("/")
     files = files_of(state.kind)
@@ -213,19 +213,20 @@ def _committed_files(state: EvalState, name: str) -> Snapshot:
     runs = tuple(sorted(in_runs, key=lambda blob: natural_order(blob.path)))
     if traits_of(state.kind).names_scores:  # answers of other runs to a case are answers to it
         outputs, runs = (*outputs, *runs), ()
-    return replace(_drafted(state, name, outputs, _record_beside(state, outputs, folder)), runs=runs)
+    return replace(_drafted(state, name, outputs, _records_beside(state, outputs, folder)), runs=runs)
 
 
-def _record_beside(
+def _records_beside(
     state: EvalState, outputs: tuple[Blob, ...], folder: str, *, in_own_folder: bool = True
-) -> Blob | None:
-    """Return the record in the folder of an output, which is no output itself."""
+) -> tuple[Blob, ...]:
+    """Return the records in the folder of an output, which are no outputs themselves, by precedence."""
     names, taken = records_of(state.kind, in_own_folder=in_own_folder), {blob.path for blob in outputs}
-    free = [name for name in names if (f"{folder}/{name}" if folder else name) not in taken]
-    return next(iter(state.files.outputs_in(folder, free)), None)
+    here, start = state.files.folder(folder), f"{folder}/" if folder else ""
+    found = (Blob(start + name, oid) for name in names if (oid := here.get(name)))
+    return tuple(blob for blob in found if blob.path not in taken)
 
 
-def _drafted(state: EvalState, label: str, outputs: tuple[Blob, ...], recorded: Blob | None = None) -> Snapshot:
+def _drafted(state: EvalState, label: str, outputs: tuple[Blob, ...], recorded: tuple[Blob, ...] = ()) -> Snapshot:
     """Return the files of an iteration after the commit as a snapshot without number, slug and cause.
 
     Its outputs and its own ground truth have separate ids if its files hold both.
@@ -296,7 +297,7 @@ def _start_snapshots(
         is_same = last is not None and _same_files(last.outputs, outputs) and (name not in returned or last is previous)
         if last is not None and is_same and answerers_of(last.outputs, settings) == answerers_of(outputs, settings):
             # The current files beside its output; another path alone does not change it.
-            if not _same_file(last.recorded, draft.recorded):
+            if {*last.recorded} != {*draft.recorded}:
                 last = _with_origin(state, last, draft)
             if not _same_files(last.runs, draft.runs):
                 last = replace(last, runs=draft.runs)
@@ -406,8 +407,9 @@ def _earlier_runs(state: EvalState, outputs: tuple[Blob, ...]) -> list[Blob]:
 
 
 def _with_origin(state: EvalState, snapshot: Snapshot, draft: Snapshot) -> Snapshot:
-    """Return the snapshot with its run's statements, from the record beside the output or else from the output."""
-    beside = _read_record(state, draft.recorded) if draft.recorded else Recorded()
+    """Return the snapshot with its run's statements, from the records beside the output or else from the output."""
+    records = {blob: _read_record(state, blob) for blob in draft.recorded}
+    beside = Recorded.together([*records.values()])
     needs_outputs = not beside.git_commit or traits_of(state.kind).names_scores
     stated = [*_stated_by_outputs(state, draft.outputs, snapshot.settings)] if needs_outputs else []
     # Of an output in several files, the first that says anything of its run tells when it was made.
@@ -418,7 +420,7 @@ def _with_origin(state: EvalState, snapshot: Snapshot, draft: Snapshot) -> Snaps
     return replace(
         snapshot,
         grades=tuple(dict.fromkeys(chain.from_iterable(each.grades for each in stated))),
-        recorded=draft.recorded,
+        recorded=tuple(sorted(records, key=lambda blob: not records[blob].metrics)),
         recorded_at=beside.timestamp or inside.timestamp or draft.recorded_at,
         made_at=beside.git_commit or inside.git_commit,
         recorded_metrics=beside.metrics,

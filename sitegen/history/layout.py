@@ -416,10 +416,8 @@ class Layout:
         # An eval at the root of the repository has the files of the root, and of its folders only those that it names.
         if "" in self._owners and ("/" not in path or _LONE_RESULT.match(path) or _is_at(path, self._named_from_root)):
             return ""
-        at_root = [self.entry(eval_id) for eval_id in self._owners.get("", ())]
-        runs = (self._runs[entry.id] for entry in at_root if entry.id in self._runs)
-        is_output = any(glob.name(path) is not None for glob in runs) or any(is_in_output(one, path) for one in at_root)
-        return "" if is_output else None
+        roles = (self._role(eval_id, path)[0] for eval_id in self._owners.get("", ()))
+        return "" if any(role in ("output", "overwritten", "recorded") for role in roles) else None
 
 
 def _is_at(path: str, places: Container[str]) -> bool:

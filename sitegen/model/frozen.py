@@ -7,6 +7,7 @@ from typing import TypeVar, dataclass_transform
 
 import msgspec
 from msgspec import field as field
+from msgspec.structs import asdict as asdict
 from msgspec.structs import replace as replace
 
 _K = TypeVar("_K")

@@ -5,9 +5,10 @@ the versions show which instructions the output was made with.
 """
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 
-from sitegen.model.frozen import Frozen, field
+from sitegen.model.frozen import Frozen, asdict, field
 from sitegen.model.outcomes import LARGEST_NUMBER
 from sitegen.model.usage import BESIDE, RunUsage, stated_run
 
@@ -37,6 +38,18 @@ class Recorded(Frozen):
     """The usage of the run, and its model; None if the file states neither."""
     grades: tuple[str, ...] = ()
     """Named scores that are neither right nor wrong in some case of the output, so that all of them are grades."""
+
+    @classmethod
+    def together(cls, records: Sequence["Recorded"]) -> "Recorded":
+        """Return what several records of a run state together; of each metric, and of each other value, the first."""
+        stated: dict[str, Any] = {}
+        usage: dict[str, Any] = {}
+        metrics: dict[str, float] = {}
+        for each in records:
+            stated = {name: value for name, value in asdict(each).items() if value} | stated
+            usage = {name: value for name, value in asdict(each.usage or RunUsage()).items() if value} | usage
+            metrics |= {name: number for name, number in each.metrics.items() if name not in metrics}
+        return cls(**{**stated, "metrics": metrics, "usage": RunUsage(**usage) if usage else None})
 
 
 def read_recorded(content: bytes) -> Recorded | None:

@@ -41,8 +41,8 @@ class Snapshot(Frozen):
     schema: Blob | None = None
     settings: str = "{}"
     """The settings of the eval, as canonical JSON: all that scoring depends on besides blobs."""
-    recorded: Blob | None = None
-    """``eval-results.json`` beside the output."""
+    recorded: tuple[Blob, ...] = ()
+    """The records beside the output, such as ``eval-results.json``; those with metrics come first."""
     recorded_at: str | None = None
     """The recorded timestamp, ISO 8601."""
     made_at: str | None = None
@@ -72,7 +72,7 @@ class Snapshot(Frozen):
     @property
     def record_name(self) -> str:
         """The name of the file with the record of a run."""
-        return self.recorded.path.rpartition("/")[2] if self.recorded else "record"
+        return self.recorded[0].path.rpartition("/")[2] if self.recorded else "record"
 
     def roles_changed_in(self, after: "Snapshot") -> RoleSet:
         """Return the roles whose contents differ, whatever the paths of the files."""

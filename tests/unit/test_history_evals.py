@@ -166,7 +166,7 @@ evals:
         mapping=blob("schemas/field_mapping.yaml"),
         schema=blob("schemas/shop.json"),
         settings='{"ground_truth_format":"wide","ignore":["b","a"],"tolerances":{"default":{"percent":2}}}',
-        recorded=blob(record(12)),
+        recorded=(blob(record(12)),),
         recorded_at="2026-02-05T23:59:08Z",
         made_at="abcdef0123",
         runs=tuple(blob(f"{RESULTS}/iteration-012/runs/{number}/extracted.json") for number in (9, 10)),
