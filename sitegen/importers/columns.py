@@ -24,6 +24,7 @@ from sitegen.importers.usual_names import (
     NAMED_VERDICT,
     NAMES,
     OF_PERSON,
+    OF_SCORES,
     PARTS,
     PERSON,
     PREDICTED_LABELS,
@@ -65,7 +66,7 @@ class ColumnMap(Frozen):
     scores: tuple[tuple[str, str], ...] = ()
     """(pattern of columns, name of the score). One ``*`` matches any text, in columns that hold no other part or score.
     If the name is empty, the score is named by the text that ``*`` matches, else by its column."""
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = OF_SCORES
     """Patterns of columns that explain scores: a score is explained by the column whose ``*`` matches the same text."""
     names_of_scores: str = ""
     """A column that lists for each row which columns hold scores."""
@@ -96,7 +97,8 @@ class ColumnMap(Frozen):
             if "*" in pattern:
                 matches = [(name, title) for name, title in matches if name not in used and name not in scores.values()]
             scores |= {score or title: name for name, title in matches}
-        return parts, scores, {title: name for pattern in self.reasons for name, title in _matches(pattern, names)}
+        explained = (match for pattern in self.reasons for match in _matches(pattern, names))
+        return parts, scores, {title: name for name, title in explained if title in scores}
 
     def missing_in(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the required patterns that match no column of a table."""

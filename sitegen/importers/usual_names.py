@@ -109,6 +109,8 @@ NAMES_OF_CHECKS: Final = (
     *("name", "metric", "check", "criterion", "assertion", "evaluator", "evaluatorName", "title", "id", "type", "text"),
 )
 REASONS: Final = ("reason", "reasoning", "explanation", "rationale", "comment", "evidence", "details")
+OF_SCORES: Final = tuple(f"*{end}" for reason in REASONS[:4] for end in (f"_{reason}", f".{reason}", reason.title()))
+"""Patterns of columns with the reasons of scores: ``tone_reason`` or ``toneReason`` beside ``tone``."""
 
 _A_DATE_OR_AN_ID: Final = r"(?i)20[0-9]{2}[-_.]?[01][0-9][-_.]?[0-3][0-9]|(?=[a-f-]*[0-9])[0-9a-f-]{6,}$"
 RUN_COLUMNS: Final[dict[str, re.Pattern[str]]] = {
