@@ -7,7 +7,6 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from posixpath import join
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -26,8 +25,7 @@ from sitegen.config.findings import (
     unreadable,
     valid_part,
 )
-from sitegen.config.models import EVALUATION_FILE, KIND_FILES, EvalConfig, EvaluationConfig, Llm, Manifest
-from sitegen.config.searched_files import Search
+from sitegen.config.models import KIND_FILES, EvalConfig, EvaluationConfig, Llm, Manifest
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.model.problems import Finding, Parsed, Severity
@@ -237,7 +235,6 @@ def _with_text_keys(value: Any) -> Any:
     return [_with_text_keys(item) for item in value] if isinstance(value, list) else value
 
 
-_LARGEST_READ: Final = 1_000_000  # bytes
 _EVALUATION_KEYS: Final = names_of(EvaluationConfig)
 
 _METRICS: Final = (
@@ -261,16 +258,8 @@ _OF_OTHERS: Final = {
 """Tables on how another program asks models, measures and reports, which change no number of sitegen."""
 
 
-def project_evaluation(search: Search) -> Parsed[EvaluationConfig | None]:
-    """Read the evaluation that the project configures; None if there is none, or its file cannot be read."""
-    folder = ""
-    for name in EVALUATION_FILE.split("/"):
-        if name not in search.names(folder):  # in most projects, the names in the root already show that there is none
-            return Parsed(None)
-        folder = join(folder, name)
-    content = search.read(EVALUATION_FILE, _LARGEST_READ)
-    if content is None:
-        return Parsed(None)
+def read_evaluation(content: bytes) -> Parsed[EvaluationConfig | None]:
+    """Read the file with the evaluation that the project configures; None if it cannot be read."""
     try:
         root, lines, _ = read_configuring_yaml(content)
     except UnreadableError as error:

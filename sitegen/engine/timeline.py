@@ -14,10 +14,9 @@ from typing import Final, NamedTuple
 from msgspec.structs import asdict, replace
 
 from sitegen.config.findings import error_of, folder_path
-from sitegen.config.manifest import ANY_FIELD, manifest_in_force, project_evaluation, read_manifest, significance_level
+from sitegen.config.manifest import ANY_FIELD, manifest_in_force, read_manifest, significance_level
 from sitegen.config.models import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
 from sitegen.config.notes import NOTES_FILE
-from sitegen.config.searched_files import Search, work_tree_search
 from sitegen.config.site import located, missing_baseline, read_rules, read_site
 from sitegen.data_files.project_files import SITE_FILES
 from sitegen.engine.cached_kinds import CONFIGURATION, END_OF_WALK, CacheStore, Configuration, forget_earlier_walk
@@ -46,7 +45,7 @@ from sitegen.project import Project
 from sitegen.recognition import search_history
 from sitegen.recognition.output_series import with_repeats
 from sitegen.recognition.places import with_found_evals
-from sitegen.scoring.case_files import kind_of_case_file
+from sitegen.recognition.searched_files import Search, work_tree_search
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
 from sitegen.text.globs import compiled
@@ -220,7 +219,6 @@ class _Reading:
             read=files.read,
             earlier=files.earlier,
             commits=files.commits,
-            kind_of_cases=kind_of_case_file,
             kept=lambda question, path, examine: answers.about(files.blob_id(path), question, examine),
             evals_dir=folder_path(self._config.evals_dir),
             stated=stated.evals,
@@ -230,9 +228,9 @@ class _Reading:
         """Find the evals that nobody named, and fold history by all of them."""
         project, files, searches = self._project, self._files, [self._search]
         if project.options.worktree and self._root is not None:  # uncommitted files take precedence
-            on_disk = work_tree_search(self._root, kind_of_case_file)
+            on_disk = work_tree_search(self._root)
             searches.insert(0, replace(on_disk, earlier=files.versions, commits=files.commits))
-        evaluations = [project_evaluation(search) for search in searches]
+        evaluations = [search.evaluation for search in searches]
         config, manifest = self._config, self._manifest
         for search in searches:
             config, manifest = with_found_evals(config, manifest, search)

@@ -13,14 +13,7 @@ from shlex import quote
 
 from msgspec.structs import replace
 
-from sitegen.config.manifest import (
-    evaluated_entry,
-    evaluated_llm,
-    manifest_in_force,
-    overlaid,
-    project_evaluation,
-    read_named,
-)
+from sitegen.config.manifest import evaluated_entry, evaluated_llm, manifest_in_force, overlaid, read_named
 from sitegen.config.models import (
     EVALUATION_FILE,
     GROUND_TRUTHS,
@@ -31,7 +24,6 @@ from sitegen.config.models import (
     SiteConfig,
     files_of,
 )
-from sitegen.config.searched_files import work_tree_search
 from sitegen.config.site import read_rules, read_site
 from sitegen.data_files import project_files
 from sitegen.data_files.folders import may_hold_document, packed
@@ -48,7 +40,7 @@ from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.recognition import search_history
 from sitegen.recognition.found_cases import case_file_entry
 from sitegen.recognition.places import with_found_evals
-from sitegen.scoring.case_files import kind_of_case_file
+from sitegen.recognition.searched_files import work_tree_search
 from sitegen.scoring.kinds import File
 from sitegen.text.plain import encodable
 
@@ -152,7 +144,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
                 fix = "Name a folder below the project's."
                 raise ConfigurationError("There is no such folder in the project.", where=str(evals_dir), fix=fix)
             config = dataclasses.replace(config, evals_dir=name)
-        searched = work_tree_search(root, kind_of_case_file)
+        searched = work_tree_search(root)
         if head:
             at = FilesAt(repository, head)
             searched = replace(searched, earlier=at.versions, commits=at.commits)
@@ -161,7 +153,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         layout = Layout(*with_found_evals(config, manifest, searched))
         if found := search_history(Repository(repository), layout, searched, head):
             layout = found.applied(layout)
-        evaluation, of_evaluation = project_evaluation(searched)
+        evaluation, of_evaluation = searched.evaluation
         return cls(
             root,
             head,

@@ -19,12 +19,12 @@ from msgspec.structs import replace
 from sitegen.config.findings import folder_path
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import SiteConfig
-from sitegen.config.searched_files import Search
 from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.recognition.files import FilesOfHistory, bounded, files_of_history
+from sitegen.recognition.searched_files import Search
 
 
 class Searched(Frozen):

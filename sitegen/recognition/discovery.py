@@ -22,7 +22,6 @@ from sitegen.config.findings import home_of
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import GROUND_TRUTHS
 from sitegen.config.notes import NOTES_FILE
-from sitegen.config.searched_files import Search
 from sitegen.data_files.project_files import fetch_command
 from sitegen.errors import POINTER, NothingToReportError, SitegenError
 from sitegen.history.files_at_commit import FilesAt
@@ -63,7 +62,7 @@ from sitegen.recognition.output_series import (
 )
 from sitegen.recognition.places import with_found_evals
 from sitegen.recognition.recognition import OFTEN, Recognition, doubt_about, recognise, states_results
-from sitegen.scoring.case_files import kind_of_case_file
+from sitegen.recognition.searched_files import Search
 from sitegen.scoring.kinds import File, ScoringInputs, scored_with_own_metrics, scorer, specs_of
 from sitegen.text.globs import escaped, matches, without_answerers
 from sitegen.text.plain import counted
@@ -472,9 +471,7 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
     at = FilesAt(repository.place, head)
     unread: list[str] = []
     read = bounded(at.read, unread)
-    search = Search(
-        names=at.names, read=at.read, earlier=at.earlier, commits=at.commits, kind_of_cases=kind_of_case_file
-    )
+    search = Search(names=at.names, read=at.read, earlier=at.earlier, commits=at.commits)
     existing_ids, unassigned = _unassigned(tracked, Layout(*with_found_evals(config, configured.manifest, search)))
     found = _proposals(unassigned, read, [*existing_ids], at)
     reason = f"a search reads at most {MOST_READ} files and {MOST_BYTES // 1_000_000} MB, and these were reached before"

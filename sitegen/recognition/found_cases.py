@@ -18,13 +18,13 @@ from typing import Final
 from sitegen.config.findings import folder_path, home_of
 from sitegen.config.manifest import evaluated_entry
 from sitegen.config.models import GROUND_TRUTHS, EvalConfig, files_of
-from sitegen.config.searched_files import OTHER_KINDS, Search
 from sitegen.data_files.reading import ending
 from sitegen.history.layout import canonical_settings
 from sitegen.importers import ANY_LINES, importer_of
 from sitegen.model.metrics import traits_of
 from sitegen.recognition.files import table_of, value_of
 from sitegen.recognition.output_series import informative_part, names_a_run, numbers_alone, run_globs_of, with_repeats
+from sitegen.recognition.searched_files import OTHER_KINDS, Search
 from sitegen.text.globs import without_answerers
 from sitegen.text.plain import natural_order
 
@@ -188,7 +188,7 @@ def test_case_evals(search: Search) -> Iterator[EvalConfig]:
         if search.answer("test cases", path, _test_cases):
             entry = case_file_entry(path, ids_in_use)
             ids_in_use.add(entry.id)
-            yield evaluated_entry(entry, search.evaluation) if search.evaluation else entry
+            yield evaluated_entry(entry, search.evaluation.value) if search.evaluation.value else entry
 
 
 def _test_cases(content: bytes) -> str:

@@ -18,9 +18,8 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from sitegen.config.findings import folder_path, home_of
-from sitegen.config.manifest import canonical, project_evaluation, stated_llm
+from sitegen.config.manifest import canonical, stated_llm
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig, files_of
-from sitegen.config.searched_files import OTHER_KINDS, Search
 from sitegen.data_files.reading import UnreadableError, split_json
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.importers import ANSWER, INDEX, importer_of
@@ -36,6 +35,7 @@ from sitegen.recognition.found_cases import (
     settings_of_table,
     test_case_evals,
 )
+from sitegen.recognition.searched_files import OTHER_KINDS, Search
 from sitegen.text.globs import escaped, without_answerers
 from sitegen.text.plain import natural_order
 
@@ -401,12 +401,12 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, search: Search) -> 
     evals_dir = folder_path(config.evals_dir)
     # Most finders ask for the same folders.
     search = replace(search, names=cache(search.names), evals_dir=evals_dir)
-    evaluation = project_evaluation(search).value
+    evaluation = search.evaluation.value
     if evaluation is not None:
         config = dataclasses.replace(config, llm=stated_llm(config.llm, evaluation))
     stated = tuple(judged_by_responses(search, kind_of_newest(search, entry)) for entry in manifest.evals)
     manifest = dataclasses.replace(manifest, evals=stated)
-    search = replace(search, stated=stated, evaluation=evaluation)
+    search = replace(search, stated=stated)
     homes = {entry.id: home_of(entry, evals_dir) for entry in stated}
     found_evals: dict[str, EvalConfig] = {}
     for find in _FINDERS:

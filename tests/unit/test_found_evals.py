@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
-from sitegen.config.searched_files import Search
 from sitegen.engine.cached_kinds import TaskCache
 from sitegen.engine.timeline import timeline_of
 from sitegen.history.files_at_commit import folders_of
@@ -16,6 +15,7 @@ from sitegen.project import Options, open_project
 from sitegen.questions.verify import verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.recognition.places import skill_evals, with_found_evals
+from sitegen.recognition.searched_files import Search
 from tests.gitrepo import GitRepo, put
 from tests.scoring.test_tables import tables
 from tests.sites import broken_links, build_site, problems_text
@@ -53,8 +53,8 @@ def test_a_search_lists_no_folder_twice_however_many_finders_ask_for_it() -> Non
 
 
 def _searched(names: Callable[[str], dict[str, bool]], read: Callable[[str, int], bytes | None]) -> Search:
-    """Files without earlier versions, none of which is a case file."""
-    return Search(names=names, read=read, kind_of_cases=lambda path, content: None)
+    """Files without earlier versions."""
+    return Search(names=names, read=read)
 
 
 def _folders(files: dict[str, str]) -> set[str]:
@@ -226,5 +226,5 @@ def test_what_a_run_of_a_skill_wrote_is_no_instruction_unless_a_glob_of_the_proj
 def test_a_folder_of_evals_without_a_benchmark_costs_no_reading() -> None:
     read: list[str] = []
     tree = {"": {"evals": True}, "evals": {"a": True}, "evals/a": {"truth.csv": False}}
-    search = Search(lambda folder: tree.get(folder, {}), lambda path, _: read.append(path), lambda path, content: None)
+    search = Search(lambda folder: tree.get(folder, {}), lambda path, _: read.append(path))
     assert (list(skill_evals(search)), read) == ([], [])

@@ -13,13 +13,25 @@ from posixpath import basename, dirname, join, splitext
 from typing import Final
 
 from sitegen.config.findings import home_of
-from sitegen.config.models import GROUND_TRUTHS, SCORED_FILES, EvalConfig, EvaluationConfig, Kind, files_of
+from sitegen.config.manifest import read_evaluation
+from sitegen.config.models import (
+    EVALUATION_FILE,
+    GROUND_TRUTHS,
+    SCORED_FILES,
+    EvalConfig,
+    EvaluationConfig,
+    Kind,
+    files_of,
+)
 from sitegen.data_files.project_files import is_folder_inside, read_inside
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen
+from sitegen.model.problems import Parsed
+from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.text.plain import natural_order
 
 _LARGEST: Final = 20_000_000  # the size of the largest file of cases that is read, in bytes
+_LARGEST_SETTINGS: Final = 1_000_000  # bytes
 
 OTHER_KINDS: Final = frozenset(
     {*GROUND_TRUTHS, *(name for files in SCORED_FILES for name in files.overwritten)} - {*files_of("judged").outputs}
@@ -44,8 +56,6 @@ class Search(Frozen, gc=True, dict=True):
     """Returns the names in a folder, and whether each is a folder; none if there is no such folder."""
     read: Callable[[str, int], bytes | None]
     """Returns the bytes of a file; None if there is none, or if it is larger than the given number of bytes."""
-    kind_of_cases: Callable[[str, bytes], Kind | None]
-    """Takes (path, content); returns the kind that scores a case file, or None for any other file."""
     earlier: Callable[[str, int], Iterator[bytes]] = lambda path, largest: iter(())
     """Takes what ``read`` takes; yields the contents in earlier commits that can be read, the newest first."""
     commits: Callable[[str], tuple[str, ...]] = lambda path: ()
@@ -56,8 +66,12 @@ class Search(Frozen, gc=True, dict=True):
     """The folder of evals, relative to the root; empty for the root."""
     stated: tuple[EvalConfig, ...] = ()
     """The entries of the manifest."""
-    evaluation: EvaluationConfig | None = None
-    """The evaluation that the project configures, if it can be read."""
+
+    @cached_property
+    def evaluation(self) -> Parsed[EvaluationConfig | None]:
+        """The evaluation that the project configures; None if there is none, or its file cannot be read."""
+        content = self.read(EVALUATION_FILE, _LARGEST_SETTINGS) if self.is_file(EVALUATION_FILE) else None
+        return Parsed(None) if content is None else read_evaluation(content)
 
     @cached_property
     def homes(self) -> frozenset[str]:
@@ -151,7 +165,7 @@ class Search(Frozen, gc=True, dict=True):
     def _kind_in(self, path: str, content: bytes) -> str | None:
         """Return the kind that scores a content, ``_NO_KIND`` for one without cases; None if it cannot be read."""
         try:
-            return self.kind_of_cases(path, content) or _NO_KIND
+            return kind_of_case_file(path, content) or _NO_KIND
         except UnreadableError:
             return None
 
@@ -169,7 +183,7 @@ class Search(Frozen, gc=True, dict=True):
         return self.names(dirname(path)).get(basename(path)) is False
 
 
-def work_tree_search(root: Path, kind_of_cases: Callable[[str, bytes], Kind | None]) -> Search:
+def work_tree_search(root: Path) -> Search:
     """Return a search of the files of a work tree. No link is followed."""
 
     def names(folder: str) -> dict[str, bool]:
@@ -188,4 +202,4 @@ def work_tree_search(root: Path, kind_of_cases: Callable[[str, bytes], Kind | No
         except OSError:
             return None
 
-    return Search(names=names, read=read, kind_of_cases=kind_of_cases)
+    return Search(names=names, read=read)
