@@ -259,7 +259,11 @@ _OF_OTHERS: Final = {
 
 
 def read_evaluation(content: bytes) -> Parsed[EvaluationConfig | None]:
-    """Read the file with the evaluation that the project configures; None if it cannot be read."""
+    """Read an evaluation without its unknown keys and wrong values; None if the file cannot be read.
+
+    An unknown key is a note, since the file is another program's as well; a wrong value, or a key that misspells a
+    known one, is an error.
+    """
     try:
         root, lines, _ = read_configuring_yaml(content)
     except UnreadableError as error:
@@ -267,15 +271,7 @@ def read_evaluation(content: bytes) -> Parsed[EvaluationConfig | None]:
     if not isinstance(root, dict | None):
         what = Finding("error", f"The configuration is {describe(root)}.", "Write keys with their values.", line=1)
         return Parsed(None, (what,))
-    return Parsed(*_evaluation(root or {}, lines))
-
-
-def _evaluation(root: dict[Any, Any], lines: Mapping[Location, int]) -> Parsed[EvaluationConfig]:
-    """Read an evaluation without its unknown keys and wrong values.
-
-    An unknown key is a note, since the file is another program's as well; a wrong value, or a key that misspells a
-    known one, is an error.
-    """
+    root = root or {}
     stated = {str(key): value for key, value in root.items() if value is not None and key not in _OF_OTHERS}
     for (table, key), name in _IN_TABLES.items():
         if isinstance(root.get(table), dict):
@@ -313,8 +309,9 @@ def read_named(eval_id: str, content: bytes, path: str) -> Parsed[EvalConfig | E
     except UnreadableError as error:
         raise error_of(unreadable("The file", error).in_file(path)) from None
     keys = [str(key) for key in root] if isinstance(root, dict) else []
-    if any(key in _EVALUATION_KEYS for key in keys):
-        return Parsed(*_evaluation(root, lines))
+    evaluation, of_evaluation = read_evaluation(content)
+    if evaluation and any(key in _EVALUATION_KEYS for key in keys):
+        return Parsed(evaluation, of_evaluation)
     at_entry = {("evals", eval_id, *location): line for location, line in lines.items()}
     entry, findings = _entry(eval_id, {} if root is None else root, at_entry, "evals")
     if entry is None:
