@@ -86,15 +86,11 @@ class Search(Frozen, gc=True, dict=True):
         for _ in range(_DEEPEST):
             level = level[: _MOST_FOLDERS - len(walked)]
             walked += level
-            inside = (
-                (folder, sorted(name for name, is_folder in self.names(folder).items() if is_folder))
-                for folder in level
-            )
             level = [
                 join(folder, name)
-                for folder, names in inside
-                for name in names
-                if name[0] != "." and name not in _SKIPPED
+                for folder in level
+                for name, is_folder in sorted(self.names(folder).items())
+                if is_folder and name[0] != "." and name not in _SKIPPED
             ]
         return tuple(walked)
 
@@ -102,9 +98,7 @@ class Search(Frozen, gc=True, dict=True):
     def eval_folders(self) -> dict[str, str]:
         """The path of each folder in the folder of evals that may be one, by its name, sorted by name."""
         inside = self.names(self.evals_dir)
-        folders = (
-            name for name in sorted(inside) if inside[name] and name[0] != "." and not _OF_RESULTS.fullmatch(name)
-        )
+        folders = (name for name in sorted(inside) if inside[name] and not _OF_RESULTS.fullmatch(name))
         return {name: join(self.evals_dir, name) for name in folders}
 
     @cached_property
@@ -190,11 +184,8 @@ def work_tree_search(root: Path) -> Search:
         if not is_folder_inside(root, folder):
             return {}
         with os.scandir(root / folder) as entries:
-            kinds = {
-                entry.name: (entry.is_dir(follow_symlinks=False), entry.is_file(follow_symlinks=False))
-                for entry in entries
-            }
-        return {name: is_folder for name, (is_folder, is_file) in kinds.items() if is_folder or is_file}
+            own = [each for each in entries if not each.is_symlink() and (each.is_dir() or each.is_file())]
+            return {each.name: each.is_dir() for each in own}
 
     def read(path: str, largest: int) -> bytes | None:
         try:
