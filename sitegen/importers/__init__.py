@@ -137,6 +137,15 @@ IMPORTERS: Final = (
         ),
     ),
     Importer(
+        name="pytest-json-report",
+        beginning=rb'\s*\{\s*"created"\s*:[^{}]*"exitcode"\s*:',
+        read_by=ColumnMap(
+            parts=parts_of("""
+                id=nodeid passed=outcome reasoning=call.longrepr error=setup.longrepr latency=call.duration"""),
+            list_at=("tests",),
+        ),
+    ),
+    Importer(
         name="pydantic-evals",
         ending="json",
         beginning=rb'(?s)\s*\{.*"cases"\s*:\s*\[.*?\{[^{}]*"inputs"\s*:',
