@@ -60,9 +60,8 @@ def promptfoo_evals(search: Search) -> Iterator[EvalConfig]:
             continue
         instructions = _prompt_globs(search, join(folder, configuration), folder)
         usual = [name for name in PROMPTFOO_RESULTS if names.get(name) is False][:1]
-        found = usual or _results_beside(search, folder, "promptfoo")
         home = basename(folder) or "promptfoo"
-        for number, outputs in enumerate(found):
+        for number, outputs in enumerate(usual or _results_beside(search, folder, "promptfoo")):
             eval_id = f"{home}-{_stem_of(outputs)}" if number else home
             yield EvalConfig(id=eval_id, kind="judged", dir=folder or ".", outputs=outputs, instructions=instructions)
 
@@ -222,8 +221,7 @@ _BESIDE: Final = ",".join(name.removesuffix(".json") for name in BESIDE)
 
 def skill_evals(search: Search) -> Iterator[EvalConfig]:
     """Yield an eval for each skill with a workspace, a run for each iteration, driven by the text of the skill."""
-    folders = dict.fromkeys((*search.folders, *(join(folder, "skills") for folder in search.folders), *_SKILLS))
-    for folder in folders:
+    for folder in dict.fromkeys((*search.folders, *(join(each, "skills") for each in search.folders), *_SKILLS)):
         for name, is_folder in sorted(search.names(folder).items()):
             match, home = re.fullmatch(_WORKSPACE, name), join(folder, name)
             if not match or not is_folder or home in search.homes:

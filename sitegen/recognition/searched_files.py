@@ -97,9 +97,8 @@ class Search(Frozen, gc=True, dict=True):
     @cached_property
     def eval_folders(self) -> dict[str, str]:
         """The path of each folder in the folder of evals that may be one, by its name, sorted by name."""
-        inside = self.names(self.evals_dir)
-        folders = (name for name in sorted(inside) if inside[name] and not _OF_RESULTS.fullmatch(name))
-        return {name: join(self.evals_dir, name) for name in folders}
+        folders = (name for name, is_folder in sorted(self.names(self.evals_dir).items()) if is_folder)
+        return {name: join(self.evals_dir, name) for name in folders if not _OF_RESULTS.fullmatch(name)}
 
     @cached_property
     def holds_evals_by_convention(self) -> bool:
