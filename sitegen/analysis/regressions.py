@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.analysis.deltas import Compared, comparable_since
-from sitegen.analysis.series import first_of_each_output, output_of
+from sitegen.analysis.series import first_of_each_output, in_another_unit, output_of
 from sitegen.model.changes import MetricStep, Moved, Step, StepStatus
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import MetricSpec
@@ -83,9 +83,11 @@ def steps_of(series: Series) -> tuple[Step, ...]:
         fit = partial(levels, grain=grain, unit_variance=unit_variance(spec.name))
         search = _StepSearch(points=points, spec=spec, fit=fit)
         # Each is comparable from its first point on.
-        stretches = grouped((first, index) for index, first in enumerate(since[spec.name]))
+        odd = in_another_unit([point.scorecard.metric(spec.name) for point in points]) if spec.recorded else ()
+        stretches = grouped((first, index) for index, first in enumerate(since[spec.name]) if index not in odd)
         found += [step for stretch in stretches.values() for step in search.steps(stretch)]
-    groups = _steps_by_point(step for step in found if step.told != "blip")
+    together = _steps_by_point(step for step in found if step.told != "blip")
+    groups = [part for group in together for part in _without_hidden_losses(group, series)]
     groups += [[step] for step in found if step.told == "blip" and step.spec is specs[0]]
     steps = [_step(points, group, specs[0]) for group in groups]
     steps.sort(key=lambda step: step.at)
@@ -261,6 +263,18 @@ def _steps_by_point(steps_of_metrics: Iterable[_MetricLevels]) -> list[list[_Met
         else:
             groups.append(steps)
     return groups
+
+
+def _without_hidden_losses(group: list[_MetricLevels], series: Series) -> list[list[_MetricLevels]]:
+    """Return a group, and apart from it the losses that the gain of the headline would hide there.
+
+    They are of metrics with a target, and of recorded ones; other metrics are means or parts of each other.
+    """
+    headline, targets = series.specs[0], series.info.thresholds
+    losses = [step for step in group if step.measured.points < 0]
+    apart = [step for step in losses if step.spec.recorded or step.spec.target(targets) is not None]
+    has_gain = any(step.spec == headline for step in group if step not in losses)
+    return [[step for step in group if step not in apart], apart] if apart and has_gain else [group]
 
 
 def _step(points: Sequence[Point], group: list[_MetricLevels], headline: MetricSpec) -> Step:

@@ -92,6 +92,13 @@ def mixes_percentages(values: Iterable[float | None]) -> bool:
     return any(size < 1 for size in sizes) and any(10 < size <= 100 for size in sizes)
 
 
+def in_another_unit(values: Sequence[float | None]) -> set[int]:
+    """Return the places of the values in the rarer of two units, if shares and percentages are mixed."""
+    sizes = {place: abs(value) for place, value in enumerate(values) if value is not None}
+    percentages = {place for place, size in sizes.items() if size > 1}
+    return min(percentages, sizes.keys() - percentages, key=len) if mixes_percentages(values) else set()
+
+
 def _bare(problem: Problem) -> Problem:
     return replace(problem, commit=None, values=0, paste="")
 
