@@ -99,6 +99,7 @@ EVALS: dict[str, tuple[EvalSummary, ...]] = {
     "a gain by the rules is none of the output": (case("a", 0.5, 0.6, by_rules=0.1),),
     "a lasting gain of the past": (case("a", 0.5, 0.7, 0.7, steps=(step(1, 0.5, 0.7, "better"),)),),
     "a target that is missed": (case("a", 0.5, 0.5, target=0.8),),
+    "a target of another metric that is missed": (case("a", 0.5, 0.5, targets=(("F1", True), ("Recall", False))),),
     "outputs older than their instructions": (case("a", 0.5, 0.5, stale=True),),
     "recorded numbers, less is better": (recorded(2.0, 5.0),),
     "recorded numbers that became better": (recorded(5.0, 2.0),),

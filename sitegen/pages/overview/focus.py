@@ -278,6 +278,10 @@ def _work(
         return said(
             "Bring ", eval_phrase(summary), f" from {value} to its target of {target}", ": " * bool(weak), errors
         )
+    for summary in (standing.summary for standing in scored):
+        for label in (label for label, is_met in summary.targets if not is_met):
+            metric = Phrase(label, "", label if summary.info.recorded else "")
+            return said("Bring ", metric, " of ", eval_phrase(summary), " to its target")
     if focus:
         row, _ = focus.sections[0]
         shares = [
