@@ -99,13 +99,13 @@ def test_the_feed_tells_regressions_recoveries_improvements_and_bests():
     steps = (
         step(2, 0.9, 0.5, "fixed", until=4, subject="Shorten"),
         step(4, 0.5, 0.9, "better", undoes=2),
-        step(6, 0.9, 0.97, "better"),
+        step(6, 0.9, 0.97, "better", noise=0.01),
         step(7, 0.97, 0.6, "blip", until=8),
     )
     till = summary("till", 0.8, 0.9, 0.5, 0.5, 0.9, 0.9, 0.97, 0.6, 0.98, steps=steps)
     assert [(each["category"], each["title"], each["link"]) for each in entries(SITE, till)] == [
         ("best", "New best: Eval till, F1 0.970 to 0.980", "evals/till/0009.html"),
-        ("improvement", "Better: Eval till, F1 0.900 to 0.970", "evals/till/0007.html"),
+        ("improvement", "Better: Eval till, mean F1 0.900 to 0.970", "evals/till/0007.html"),
         ("recovery", "Recovered: Eval till, F1 0.500 to 0.900", "evals/till/0005.html"),
         ("regression", "Regression: Eval till, F1 0.900 to 0.500", "evals/till/0003.html"),
         ("best", "New best: Eval till, F1 0.800 to 0.900", "evals/till/0002.html"),

@@ -65,6 +65,8 @@ def recorded(*values: float) -> EvalSummary:
 
 SIGN = PatternSummary(name="a currency sign", errors=2, total=3, fields=1, since="3", all_since=True, without=0.95)
 FALL = (step(1, 0.9, 0.5, "open"),)
+PRECISE = step(2, 0.5, 0.7, "better")
+PRECISE = replace(PRECISE, metrics=(replace(PRECISE.metrics[0], name="precision"),))
 NOBODY = replace(step(1, 0.9, 0.5, "open"), edits=())
 
 EVALS: dict[str, tuple[EvalSummary, ...]] = {
@@ -98,6 +100,7 @@ EVALS: dict[str, tuple[EvalSummary, ...]] = {
     "a gain that is likely more than chance": (case("a", 0.5, 0.6, judged=verdict("likely better")),),
     "a gain by the rules is none of the output": (case("a", 0.5, 0.6, by_rules=0.1),),
     "a lasting gain of the past": (case("a", 0.5, 0.7, 0.7, steps=(step(1, 0.5, 0.7, "better"),)),),
+    "a later gain of another metric": (case("a", 0.5, 0.7, 0.7, steps=(step(1, 0.5, 0.7, "better"), PRECISE)),),
     "a target that is missed": (case("a", 0.5, 0.5, target=0.8),),
     "a target of another metric that is missed": (case("a", 0.5, 0.5, targets=(("F1", True), ("Recall", False))),),
     "outputs older than their instructions": (case("a", 0.5, 0.5, stale=True),),

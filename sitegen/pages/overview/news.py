@@ -245,14 +245,15 @@ def _better(scored: Sequence[EvalStanding], files: Sequence[InstructionHistory])
     elif any(_flips(standing)[0].fixed for standing in scored):
         yield from _by_chance(scored, files, "were fixed")
     elif steps:
-        step, summary = max(steps, key=lambda pair: (pair[0].commit.position, pair[0].metrics[0].points))
+        of_headline = [pair for pair in steps if pair[0].metrics[0].name == pair[1].specs[0].name]
+        step, summary = max(of_headline or steps, key=lambda pair: (pair[0].commit.position, pair[0].metrics[0].points))
         metric = step.metrics[0]
         spec = next(spec for spec in summary.specs if spec.name == metric.name)
         before, after = (metric_text(value, spec.unit) for value in (metric.before, metric.after))
         output = output_phrase(summary, summary.headlines[step.at])
         yield Phrase("No newest output gained anything; the last lasting gain is that of ")
         moved = f" went from {before} to {after} at "
-        yield from said(eval_phrase(summary), ": ", metric_phrase(spec), moved, output, _after_edit(step))
+        yield from said(eval_phrase(summary), ": mean ", metric_phrase(spec), moved, output, _after_edit(step))
     else:
         yield Phrase("No newest output gained anything")
     best = sum(standing.behind == 0 for standing in scored)
