@@ -180,10 +180,9 @@ class GateEval(FrozenObject):
     overlap: GateOverlap | None = None
     """Null unless both sides have an output of one kind."""
     fixed: int | None = 0
-    """Number of values that were fixed; of cases that got better, for test cases and for cases with scores alone. Null
-    for recorded numbers."""
+    """Number of values that were fixed; of cases that got better, for test cases and for cases with scores alone."""
     broken: int | None = 0
-    """Number of values that broke, or of cases that got worse; null for recorded numbers."""
+    """Number of values that broke, or of cases that got worse. Like `fixed`, null for recorded numbers."""
     cells: tuple[GateCell, ...] = ()
     """Broken cells, then fixed cells; at most 200 of each. Of a test case, which may have several answers, one."""
     instructions: tuple[GateInstruction, ...] = ()

@@ -33,7 +33,7 @@ from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import WHERE
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
-from sitegen.model.usage import BESIDE, Call, RunUsage, stated, stated_judge
+from sitegen.model.usage import BESIDE, Call, stated, stated_judge
 from sitegen.scoring.answerers import Answerer, answer_in, files_of_each, glob_of_answers
 from sitegen.scoring.kinds import NO_METRIC, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import run_usage, with_stated
@@ -177,7 +177,7 @@ def _score(inputs: ScoringInputs) -> Result:
     """Score one output. Never raises on bad input: errors become a status and findings."""
     settings, remarks = read_recorded_settings(inputs.settings)
     findings = list(remarks)
-    runs, makers = _runs(inputs, settings, findings)
+    runs, calls = _runs(inputs, settings, findings)
     no_number = next((each.line for each in findings if each.fix == FINITE), None)  # of any number, followed or not
     findings = [each for each in findings if each.fix != FINITE]
     numbers = {name: number for _, _, of_run in reversed(runs) for name, number in of_run.items()}
@@ -230,12 +230,10 @@ def _score(inputs: ScoringInputs) -> Result:
         specs=tuple(specs),
         kind=SCORER.kind,
     )
-    return with_stated(Result(card, ()), makers)
+    return with_stated(Result(card, ()), run_usage(calls))
 
 
-def _runs(
-    inputs: ScoringInputs, settings: RecordedSettings, findings: list[Finding]
-) -> tuple[list[_Run], RunUsage | None]:
+def _runs(inputs: ScoringInputs, settings: RecordedSettings, findings: list[Finding]) -> tuple[list[_Run], list[Call]]:
     """Return the runs in the files that can be read, and who made and judged these; add what is wrong to findings."""
     runs, calls = list[_Run](), list[Call]()
     glob = glob_of_answers(inputs.settings)
@@ -261,17 +259,14 @@ def _runs(
             calls += (replace(whole, judge=stated_judge(row)) for row in (root if isinstance(root, list) else [root]))
     if not inputs.outputs:
         findings.append(Finding("error", "The file is missing", "Commit it again."))
-    return runs, run_usage(calls)
+    return runs, calls
 
 
 def _whole_run(root: dict[str, Value] | list[Value]) -> Call:
     """Return the model and the parameters that a file states of its newest run; of other rows, models are names."""
     places = [*runs_in(root)[-1:], *([root] if isinstance(root, dict) else [])]
-    calls = [stated(place) for place in (*places, *(each.get(key) for each in places for key in BESIDE))]
-    return Call(
-        model=next(filter(None, (call.model for call in calls)), ""),
-        parameters=next(filter(None, (call.parameters for call in calls)), ""),
-    )
+    beside = [each.get(key) for each in places for key in BESIDE]
+    return replace(stated(*places, *beside), model=stated(*places).model or stated(*beside).model)
 
 
 def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:

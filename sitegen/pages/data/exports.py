@@ -128,17 +128,13 @@ class SeriesPoint(TypedDict):
 
 
 class SeriesClock(TypedDict):
-    """The numbers of one output, with each ratio of counts by its name; null if another one is the same number.
-
-    Of recorded numbers, whose values nobody judged, each is null.
-    """
+    """The numbers of one output, with each ratio of counts by its name; null if another is the same, or recorded."""
 
     tp: int | None
     fp: int | None
     fn: int | None
     tn: int | None
     errors: dict[ErrorType, int]
-    """Empty for recorded numbers."""
     metrics: dict[str, float | None]
     """The metrics of the kind besides the ratios of counts."""
 
