@@ -13,7 +13,7 @@ from typing import Final, get_args
 
 from msgspec.structs import replace
 
-from sitegen.analysis.series import mixes_percentages
+from sitegen.analysis.series import in_another_unit
 from sitegen.config.models import EvalLimits, GateSettings, Limit, SlicedLimits
 from sitegen.data_files.project_files import SITE_FILES
 from sitegen.model.changes import ChangeVerdict
@@ -210,7 +210,7 @@ def _checked_metric(metric: GateMetric, draft: GateEval, *, strict_floors: bool)
 
 def mixes_units(metric: GateMetric, kind: str) -> bool:
     """Whether one value of a recorded number seems to be a share, and the other a percentage."""
-    return traits_of(kind).is_recorded and metric.higher_is_better and mixes_percentages((metric.base, metric.head))
+    return traits_of(kind).is_recorded and metric.higher_is_better and bool(in_another_unit((metric.base, metric.head)))
 
 
 def check_report(draft: GateReport, *, allow_incomparable: bool = False) -> GateReport:

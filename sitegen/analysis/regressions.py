@@ -270,10 +270,9 @@ def _without_hidden_losses(group: list[_MetricLevels], series: Series) -> list[l
 
     They are of metrics with a target, and of recorded ones; other metrics are means or parts of each other.
     """
-    headline, targets = series.specs[0], series.info.thresholds
-    losses = [step for step in group if step.measured.points < 0]
-    apart = [step for step in losses if step.spec.recorded or step.spec.target(targets) is not None]
-    has_gain = any(step.spec == headline for step in group if step not in losses)
+    has_gain = any(step.spec == series.specs[0] and step.measured.points > 0 for step in group)
+    watched = [step for step in group if step.spec.recorded or step.spec.target(series.info.thresholds) is not None]
+    apart = [step for step in watched if step.measured.points < 0]
     return [[step for step in group if step not in apart], apart] if apart and has_gain else [group]
 
 

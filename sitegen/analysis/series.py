@@ -86,17 +86,12 @@ def problems_of_points(points: Sequence[tuple[Problem, ...]], *, deleted: bool) 
     return tuple(first.values())
 
 
-def mixes_percentages(values: Iterable[float | None]) -> bool:
-    """Decide whether some values of a number seem to be shares, and others percentages."""
-    sizes = [abs(value) for value in values if value]
-    return any(size < 1 for size in sizes) and any(10 < size <= 100 for size in sizes)
-
-
-def in_another_unit(values: Sequence[float | None]) -> set[int]:
-    """Return the places of the values in the rarer of two units, if shares and percentages are mixed."""
-    sizes = {place: abs(value) for place, value in enumerate(values) if value is not None}
+def in_another_unit(values: Iterable[float | None]) -> set[int]:
+    """Return the places of the values in the rarer unit, if some seem to be shares and others percentages."""
+    sizes = {place: abs(value) for place, value in enumerate(values) if value}
     percentages = {place for place, size in sizes.items() if size > 1}
-    return min(percentages, sizes.keys() - percentages, key=len) if mixes_percentages(values) else set()
+    is_mixed = any(size < 1 for size in sizes.values()) and any(10 < size <= 100 for size in sizes.values())
+    return min(percentages, sizes.keys() - percentages, key=len) if is_mixed else set()
 
 
 def _bare(problem: Problem) -> Problem:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.change import change, changes, compared_now, scored_now
 from sitegen.analysis.regressions import REGAINED, metric_step, step_between
-from sitegen.analysis.series import first_of_each_output, mixes_percentages, output_of, series_of
+from sitegen.analysis.series import first_of_each_output, in_another_unit, output_of, series_of
 from sitegen.config.models import MUTE_DIGITS, Mute
 from sitegen.data_files.project_files import SITE_FILES
 from sitegen.model.changes import WORSE, ChangeVerdict, MetricStep, Step
@@ -117,7 +117,7 @@ def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
     behind = None
     since = summary.headlines[-1].comparable_since if summary.headlines else 0
     is_alone = since and len(first_of_each_output(summary.headlines, range(since, len(summary.headlines)))) == 1
-    mixed = spec.recorded and mixes_percentages(one.values[0] for one in summary.headlines)
+    mixed = spec.recorded and in_another_unit(one.values[0] for one in summary.headlines)
     if summary.best_output and value is not None and not mixed and not is_alone:
         judged = summary.since_best.change if summary.since_best else None  # over the documents that both have
         change = value - summary.best_output.value if judged is None else judged

@@ -20,7 +20,7 @@ from sitegen.analysis.effects import best_output, windows
 from sitegen.analysis.notes import notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_otherwise
 from sitegen.analysis.regressions import steps_of
-from sitegen.analysis.series import headline, mixes_percentages, problems_of_point, problems_of_points
+from sitegen.analysis.series import headline, in_another_unit, problems_of_point, problems_of_points
 from sitegen.analysis.slices import answerers, averaged, fallen_slices, moved_answerers
 from sitegen.analysis.standing import since_best, with_losses
 from sitegen.analysis.suspect_truth import suspect_truth
@@ -416,7 +416,7 @@ def _problem_of_headline(series: Series) -> Iterator[Problem]:
     if scorer(series.info.kind).metrics or series.history.deleted or not cards:
         return
     spec = series.specs[0]
-    if spec.recorded and spec.higher_is_better and mixes_percentages(card.metric(missing) for card in cards):
+    if spec.recorded and spec.higher_is_better and in_another_unit(card.metric(missing) for card in cards):
         message = f"Some runs seem to write {line(missing, 60)!r} as a share, and others as a percentage"
         yield Problem.of_type("mixed_units", message, "Write it in one unit in every run.", eval_id=series.info.id)
     if cards[-1] is not series.points[-1].scorecard or missing in {spec.name for spec in cards[-1].specs}:

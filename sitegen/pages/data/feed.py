@@ -60,13 +60,13 @@ class FeedEntry(Frozen):
         info, at = self.summary.info, self.at
         report = root + links.report(info.id, at.slug)
         how = " (recorded)" if info.recorded else ""
-        is_mean = self.step is not None and self.step.noise and self.step.status in LEVELS
-        label = f"mean {self.spec.label}" if is_mean else self.spec.label
+        are_means = self.step is not None and self.step.noise and self.step.status in LEVELS
+        of = f"{info.name}, {'mean ' if are_means else ''}{self.spec.label}"
         ends = (self.after,) if self.before is None else (self.before, self.after)
         moved = " to ".join(metric_text(value, self.spec.unit) for value in ends)
         yield "<entry>"
         yield f"<id>{_TAG}:{self.kind}:{links.slug(info.id)}:{at.sha}:{at.slug}</id>"
-        yield f"<title>{_xml_text(f'{_TITLES[self.kind]}: {info.name}, {label} {moved}{how}')}</title>"
+        yield f"<title>{_xml_text(f'{_TITLES[self.kind]}: {of} {moved}{how}')}</title>"
         yield f"<updated>{at.committed_at}</updated>"
         yield f'<link rel="alternate" type="text/html" href="{escape(report)}"/>'
         yield f'<category term="{self.kind}"/>'

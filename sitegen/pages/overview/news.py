@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.slices import NAMED_SLICES
-from sitegen.analysis.standing import LOST, EvalStanding
+from sitegen.analysis.standing import LOST, EvalStanding, ListedStep
 from sitegen.data_files.project_files import SITE_FILES
 from sitegen.model.changes import Change, Step
 from sitegen.model.commits import WORKTREE, Commit
@@ -196,8 +196,7 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
     if step.status == "behind":
         most = ", by more than chance; most of it was lost at "
         return said(_distance(standing), most, output, after, ".")
-    metric, verdict = step.metrics[0], step.verdict
-    spec = next(spec for spec in summary.specs if spec.name == metric.name)
+    (spec, metric), verdict = ListedStep(summary, step).metrics[0], step.verdict
     moved = metric.after - metric.before
     whole = step.delta.change if step.delta and step.status == "fell" else None
     alike = _ALIKE * (whole is not None and abs(moved - whole) > ROUNDING)
@@ -247,8 +246,7 @@ def _better(scored: Sequence[EvalStanding], files: Sequence[InstructionHistory])
     elif steps:
         of_headline = [pair for pair in steps if pair[0].metrics[0].name == pair[1].specs[0].name]
         step, summary = max(of_headline or steps, key=lambda pair: (pair[0].commit.position, pair[0].metrics[0].points))
-        metric = step.metrics[0]
-        spec = next(spec for spec in summary.specs if spec.name == metric.name)
+        spec, metric = ListedStep(summary, step).metrics[0]
         before, after = (metric_text(value, spec.unit) for value in (metric.before, metric.after))
         output = output_phrase(summary, summary.headlines[step.at])
         yield Phrase("No newest output gained anything; the last lasting gain is that of ")
