@@ -266,10 +266,7 @@ def _steps_by_point(steps_of_metrics: Iterable[_MetricLevels]) -> list[list[_Met
 
 
 def _without_hidden_losses(group: list[_MetricLevels], series: Series) -> list[list[_MetricLevels]]:
-    """Return a group, and apart from it the losses that the gain of the headline would hide there.
-
-    They are of metrics with a target, and of recorded ones; other metrics are means or parts of each other.
-    """
+    """Split off what a gain of the headline would hide: losses of recorded numbers, and of metrics with a target."""
     has_gain = any(step.spec == series.specs[0] and step.measured.points > 0 for step in group)
     watched = [step for step in group if step.spec.recorded or step.spec.target(series.info.thresholds) is not None]
     apart = [step for step in watched if step.measured.points < 0]

@@ -246,9 +246,8 @@ def _runs(inputs: ScoringInputs, settings: RecordedSettings, findings: list[Find
                 findings.append(error.finding("The file"))
                 continue
             case = answer_in(file.path, glob)[1] if "{case}" in glob else ""
-            for model, run in ({} if who.model else runs_of_models(root, settings.headline)).items() or [
-                (who.model, root)
-            ]:
+            by_model = {} if who.model else runs_of_models(root, settings.headline)
+            for model, run in by_model.items() or [(who.model, root)]:
                 by_name: dict[str, RecordedNumber] = {}
                 for number in numbers_of_layout(run, settings.where):
                     by_name.setdefault(number.name, number)  # the key ``a.b`` has the name of the key ``b`` below ``a``

@@ -13,6 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 from markupsafe import escape
 
+from sitegen.analysis.standing import ListedStep
 from sitegen.model.changes import LEVELS, Step
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import Frozen
@@ -62,8 +63,7 @@ class FeedEntry(Frozen):
         how = " (recorded)" if info.recorded else ""
         are_means = self.step is not None and self.step.noise and self.step.status in LEVELS
         of = f"{info.name}, {'mean ' if are_means else ''}{self.spec.label}"
-        ends = (self.after,) if self.before is None else (self.before, self.after)
-        moved = " to ".join(metric_text(value, self.spec.unit) for value in ends)
+        moved = " to ".join(metric_text(end, self.spec.unit) for end in (self.before, self.after) if end is not None)
         yield "<entry>"
         yield f"<id>{_TAG}:{self.kind}:{links.slug(info.id)}:{at.sha}:{at.slug}</id>"
         yield f"<title>{_xml_text(f'{_TITLES[self.kind]}: {of} {moved}{how}')}</title>"
@@ -128,8 +128,7 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
     for step in summary.steps:
         if step.status not in (*LEVELS, "fell", "behind"):
             continue
-        metric = step.metrics[0]
-        moved = next(spec for spec in summary.specs if spec.name == metric.name)
+        moved, metric = ListedStep(summary, step).metrics[0]
         risen: EntryKind = "improvement" if step.undoes is None else "recovery"
         kind: EntryKind = risen if step.status == "better" else "regression"
         # The metrics of a distance from the best output go on to the newest one.
@@ -164,13 +163,10 @@ def _regained_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
         if step.status == "fixed" and step.until is not None and step.at not in undone:
             ends.setdefault(step.until, step)
     for until, step in ends.items():
-        metric, at = step.metrics[0], summary.headlines[until]
-        column = next(index for index, spec in enumerate(summary.specs) if spec.name == metric.name)
-        value = at.values[column]
+        (spec, metric), at = ListedStep(summary, step).metrics[0], summary.headlines[until]
+        value = at.values[summary.specs.index(spec)]
         if value is not None:
-            yield FeedEntry(
-                kind="recovery", summary=summary, at=at, before=metric.after, after=value, spec=summary.specs[column]
-            )
+            yield FeedEntry(kind="recovery", summary=summary, at=at, before=metric.after, after=value, spec=spec)
 
 
 def _xml_text(text: str) -> str:

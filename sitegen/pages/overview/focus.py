@@ -278,10 +278,9 @@ def _work(
         return said(
             "Bring ", eval_phrase(summary), f" from {value} to its target of {target}", ": " * bool(weak), errors
         )
-    for summary in (standing.summary for standing in scored):
-        for label in (label for label, is_met in summary.targets if not is_met):
-            metric = Phrase(label, "", label if summary.info.recorded else "")
-            return said("Bring ", metric, " of ", eval_phrase(summary), " to its target")
+    for at in (standing.summary for standing in scored):
+        for name in (label for label, is_met in at.targets if not is_met):
+            return said("Bring ", Phrase(name, "", name * at.info.recorded), " of ", eval_phrase(at), " to its target")
     if focus:
         row, _ = focus.sections[0]
         shares = [
