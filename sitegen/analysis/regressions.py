@@ -86,8 +86,12 @@ def steps_of(series: Series) -> tuple[Step, ...]:
         odd = in_another_unit([point.scorecard.metric(spec.name) for point in points]) if spec.recorded else ()
         stretches = grouped((first, index) for index, first in enumerate(since[spec.name]) if index not in odd)
         found += [step for stretch in stretches.values() for step in search.steps(stretch)]
-    together = _steps_by_point(step for step in found if step.told != "blip")
-    groups = [part for group in together for part in _without_hidden_losses(group, series)]
+    watched = [spec for spec in specs if spec.recorded or spec.target(series.info.thresholds) is not None]
+    groups = list[list[_MetricLevels]]()
+    for group in _steps_by_point(step for step in found if step.told != "blip"):
+        has_gain = any(step.spec == specs[0] and step.measured.points > 0 for step in group)
+        hidden = [step for step in group if has_gain and step.spec in watched and step.measured.points < 0]
+        groups += filter(None, ([step for step in group if step not in hidden], hidden))
     groups += [[step] for step in found if step.told == "blip" and step.spec is specs[0]]
     steps = [_step(points, group, specs[0]) for group in groups]
     steps.sort(key=lambda step: step.at)
@@ -263,14 +267,6 @@ def _steps_by_point(steps_of_metrics: Iterable[_MetricLevels]) -> list[list[_Met
         else:
             groups.append(steps)
     return groups
-
-
-def _without_hidden_losses(group: list[_MetricLevels], series: Series) -> list[list[_MetricLevels]]:
-    """Split off what a gain of the headline would hide: losses of recorded numbers, and of metrics with a target."""
-    has_gain = any(step.spec == series.specs[0] and step.measured.points > 0 for step in group)
-    watched = [step for step in group if step.spec.recorded or step.spec.target(series.info.thresholds) is not None]
-    apart = [step for step in watched if step.measured.points < 0]
-    return [[step for step in group if step not in apart], apart] if apart and has_gain else [group]
 
 
 def _step(points: Sequence[Point], group: list[_MetricLevels], headline: MetricSpec) -> Step:

@@ -254,18 +254,14 @@ def _runs(inputs: ScoringInputs, settings: RecordedSettings, findings: list[Find
                 each = who._replace(model=model)
                 runs.append((each, document_of(case, *each) or _run_over(root), by_name))
             findings += remarks
-            whole = _whole_run(root)
+            # Stated of the whole run, the newest of several; the model of another row is the name of its numbers.
+            places = [*runs_in(root)[-1:], *([root] if isinstance(root, dict) else [])]
+            beside = [each.get(key) for each in places for key in BESIDE]
+            whole = replace(stated(*places, *beside), model=stated(*places).model or stated(*beside).model)
             calls += (replace(whole, judge=stated_judge(row)) for row in (root if isinstance(root, list) else [root]))
     if not inputs.outputs:
         findings.append(Finding("error", "The file is missing", "Commit it again."))
     return runs, calls
-
-
-def _whole_run(root: dict[str, Value] | list[Value]) -> Call:
-    """Return the model and the parameters that a file states of its newest run; of other rows, models are names."""
-    places = [*runs_in(root)[-1:], *([root] if isinstance(root, dict) else [])]
-    beside = [each.get(key) for each in places for key in BESIDE]
-    return replace(stated(*places, *beside), model=stated(*places).model or stated(*beside).model)
 
 
 def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
