@@ -17,7 +17,7 @@ from sitegen.analysis.noise.samples import interval_of
 from sitegen.importers.case import BETWEEN, MOST_NUMBERS
 from sitegen.model.changes import ChangeVerdict, Interval
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.outcomes import ABSENT, Cell, CellMap
 from sitegen.model.scorecards import ANSWERERS, DocumentScore, Result, Scorecard
 from sitegen.model.series import Series
@@ -102,6 +102,13 @@ class Slice(Frozen):
         """Whether it got worse by more than chance."""
         return self.verdict is not None and self.verdict.decision == "worse"
 
+    def fall(self, spec: MetricSpec) -> str:
+        """Say by how much the headline fell, or how much broke if that is all that there is of a fall."""
+        by = self.change or 0.0
+        if self.verdict and abs(by) < ROUNDING:
+            return f"{self.verdict.broken:,} broke, {spec.label} unchanged"
+        return f"{spec.label} {'rose' if by > 0 else 'fell'} by {metric_text(abs(by), spec.unit)}"
+
     @property
     def cases(self) -> int:
         """Number of cases with an answer."""
@@ -169,14 +176,16 @@ def slice_rows(card: Scorecard, spec: MetricSpec) -> list[SliceRow]:
     ]
 
 
-def fallen_slices(series: Series) -> tuple[tuple[str, str, float], ...]:
-    """Return axis, value, change of each slice that got worse at the newest point by more than chance; worst first."""
+def fallen_slices(series: Series) -> tuple[tuple[str, str, str], ...]:
+    """Return what ``EvalSummary.fallen`` has."""
     if len(series.points) < 2:
         return ()
     before, after = (point.scorecard for point in series.points[-2:])
     found = slices_of(before, after, series.specs[0], (series.cells, len(series.points) - 2, len(series.points) - 1))
-    worse = [(axis, part.values[0], part.change or 0.0) for axis, part in found if part.is_worse]
-    return tuple(sorted(worse, key=lambda fallen: -abs(fallen[2])))
+    worse = sorted(
+        [(axis, part) for axis, part in found if part.is_worse], key=lambda fell: -abs(fell[1].change or 0.0)
+    )
+    return tuple((axis, part.values[0], part.fall(series.specs[0])) for axis, part in worse)
 
 
 def moved_answerers(series: Series, pair: tuple[int, int]) -> str:

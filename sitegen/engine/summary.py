@@ -200,7 +200,7 @@ def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
     around += f", {name(summary.averaged)}" if summary.averaged else ""
     remarks = [*_eval_remarks(summary)]
     for axis, value, fall in summary.fallen[:NAMED_SLICES]:
-        remarks.append(f"worse where {code(axis, NAME)} is {code(value, NAME)}: {signed(fall, spec.unit)}")
+        remarks.append(f"worse where {code(axis, NAME)} is {code(value, NAME)}: {fall}")
     return (
         code(summary.info.id, NAME),
         metric_label(spec),

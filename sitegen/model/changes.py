@@ -136,6 +136,8 @@ class ChangeVerdict(FrozenObject):
     """The unit of the interval."""
     n: int = 0
     """Number of units."""
+    in_part: tuple[tuple[str, float, float], ...] = ()
+    """Documents of whose several answers more or fewer are right, and neither time all; with both shares of these."""
 
     @property
     def is_open(self) -> bool:

@@ -205,9 +205,9 @@ class GateEval(FrozenObject):
     """The least number of `cases`."""
     lost: Mapping[Lost, tuple[str, ...]] = {}
     """The names of what the gate does not hold as it did at the base."""
-    hidden: tuple[tuple[str, float], ...] = ()
+    hidden: tuple[tuple[str, float, str], ...] = ()
     """What the average hides: the slices that got worse by more than chance although the headline did not get worse,
-    each with the change of its headline."""
+    each with the change of its headline, and what fell in words."""
 
     @property
     def same_output(self) -> bool:

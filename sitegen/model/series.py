@@ -432,9 +432,9 @@ class EvalSummary(Frozen):
     """What wrong values of the newest output have in common: the patterns of the most errors first."""
     fields: tuple[FieldSummary, ...] = ()
     """Fields that were wrong at any point."""
-    fallen: tuple[tuple[str, str, float], ...] = ()
-    """The axis, the value on it and the change of each slice of the newest output that got worse since the point before
-    by more than chance, the largest change first."""
+    fallen: tuple[tuple[str, str, str], ...] = ()
+    """The axis, the value on it and the change in words of each slice of the newest output that got worse since the
+    point before by more than chance, the largest change first."""
     notes: int = 0
     """Number of notes of people about its cases."""
     targets: tuple[tuple[str, bool], ...] = ()

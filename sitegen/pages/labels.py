@@ -382,12 +382,14 @@ def smallest_change(verdict: ChangeVerdict, spec: MetricSpec) -> str:
 
 
 def moved_words(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
-    """What moved, with its unit: ``3 values fixed, 5 broken``; for a mean over cases ``3 cases better, 5 worse``."""
+    """What moved: ``3 values fixed, 5 broken``, or ``3 cases better, 5 worse``; then names of what moved in part."""
+    in_part = [f"{line(name, 60)} from {before:.3g} to {after:.3g}" for name, before, after in verdict.in_part]
+    named = f" (right answers: {first_names(in_part, _MOST_NAMED, str)})" if in_part else ""
     if is_counted(spec.name) and (verdict.fixed + verdict.broken > 0 or verdict.counted == (0, 0)):
-        return f"{counted(verdict.fixed, nouns.value)} fixed, {verdict.broken:,} broken"
+        return f"{counted(verdict.fixed, nouns.value)} fixed, {verdict.broken:,} broken{named}"
     better, worse = verdict.counted if is_counted(spec.name) else (verdict.fixed, verdict.broken)
     one, several = ("case", "cases") if verdict.unit == "cases" else (nouns.document, nouns.documents)
-    return f"{better:,} {one if better == 1 else several} better, {worse:,} worse"
+    return f"{better:,} {one if better == 1 else several} better, {worse:,} worse{named}"
 
 
 def lost_words(verdict: ChangeVerdict) -> str:

@@ -117,8 +117,7 @@ class GateSide(Frozen):
             (Point(snapshot, card_of(snapshot), since, first_with_output=earliest), [*map(card_of, repeated)])
             for snapshot, repeated, since, earliest in zip(snapshots, runs, edits, first_with_output, strict=True)
         ]
-        *_, noise = noise_so_far(points)
-        return noise
+        return [*noise_so_far(points)][-1]
 
     def specs(self, base: GateSide | None = None) -> tuple[MetricSpec, ...]:
         """Return the metrics of an eval, the headline first: the metrics of its kind, or else of all its scorecards."""
@@ -316,14 +315,14 @@ class GatedPair:
         if least < most:
             yield f"repeats ({most - least:,} of {most:,})"
 
-    def _hidden(self) -> Iterator[tuple[str, float]]:
+    def _hidden(self) -> Iterator[tuple[str, float, str]]:
         """Yield the slices that got worse by more than chance although the headline did not get worse."""
         found, spec = self._change, self._specs[0]
         if found.headline.change is None or self._after.slice or regraded(found.judge, spec.name) or not found.may_hide:
             return
         for axis, part in slices_of(self._alike.before, self._alike.after, spec, (self._series.cells, 0, 1)):
             if part.is_worse:
-                yield f"{axis}={part.values[0]}", part.change or 0.0
+                yield f"{axis}={part.values[0]}", part.change or 0.0, part.fall(spec)
 
     def _moved_cells(self) -> tuple[list[GateCell], list[GateCell]]:
         """List the cells that were fixed, and those that broke: each value once, of each test case the first.

@@ -215,8 +215,7 @@ def caveats(check: GateEval) -> Iterator[str]:
         if mixes_units(metric, check.kind) and not metric.has_limit:
             yield f"{metric.label} {_metric_predicate(metric, 'another unit', check)}"
     if check.hidden:
-        unit = check.metrics[0].unit if check.metrics else ""
-        worse = first_names([f"{name} {signed(change, unit)}" for name, change in check.hidden])
+        worse = first_names([f"{name} ({fall})" for name, _, fall in check.hidden])
         yield f"hidden by the average, worse by more than chance: {worse}"
     if check.stale:
         yield "not measured: instructions were edited, and no new output was made with them"

@@ -166,8 +166,10 @@ def test_a_report_has_the_matrix_and_says_what_the_average_hides(project, tmp_pa
     dots = re.findall(r'<circle class="dot (v\d(?: past)?)"', drawn)
     assert {"v0", "v0 past"} <= {*dots}, "points of older outputs are pale"
     assert "Hidden by the average: Score of model mini ▼ down 0.100" in text
-    assert "worse by more than chance where model is mini (by 0.100)" in text_of(tmp_path / "site/index.html")
-    assert "worse where `model` is `mini`: −0.100" in (tmp_path / "site" / "summary.md").read_text()
+    assert "worse by more than chance where model is mini (Score fell by 0.100)" in text_of(
+        tmp_path / "site/index.html"
+    )
+    assert "worse where `model` is `mini`: Score fell by 0.100" in (tmp_path / "site" / "summary.md").read_text()
     series = json.loads((tmp_path / "site" / "data/evals/support.json").read_text())
     assert series["points"][1]["slices"]["model"] == {"mini": pytest.approx(0.385), "large": pytest.approx(0.9)}
     variants = "By variant: short rose by 0.033 to 0.618 (better), long fell by 0.018 to 0.667 (worse)."
@@ -184,7 +186,7 @@ def test_a_group_is_hidden_by_a_mean_that_fell_by_less_than_can_be_told_from_cha
         )
     repo.checkout()
     gate = api.check(repo.path, "HEAD~1", exact=True).markdown()
-    assert "hidden by the average, worse by more than chance: language=de −0.200." in gate
+    assert "hidden by the average, worse by more than chance: language=de (Score fell by 0.200)." in gate
     build_site(repo.path, tmp_path / "site")
     report = text_of(tmp_path / "site/evals/qa/0002.html")
     assert "Hidden by the average: Score of language de ▼ down 0.200" in report

@@ -23,7 +23,7 @@ from sitegen.model.outcomes import FEWEST_LOST, Flips, Tally
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
-from sitegen.stats.counts import Share, judged, share_of
+from sitegen.stats.counts import PASSED, Share, judged, share_of
 from sitegen.stats.intervals import LEVEL, ROUNDING, Paired, around, ratio_change, student
 from sitegen.stats.significance import ALPHA, least_change, least_net_flips, sign_test
 from sitegen.stats.step_tests import UnitVariance
@@ -82,13 +82,8 @@ def change_verdict(
     repeats = max(1, answered // max(1, number_judged(before)))
     # All answers to one case are one value of a lost field.
     lost = tuple((field, values // repeats) for field, values in flips.lost if values // repeats >= FEWEST_LOST)
-    verdict = _judged(
-        (unit, pairs),
-        counted,
-        noise=noise,
-        higher_is_better=higher_is_better,
-        loss=_certainty_of_loss(lost, flips.unsteady),
-    )
+    loss = _certainty_of_loss(lost, flips.unsteady)
+    verdict = _judged((unit, pairs), counted, noise=noise, higher_is_better=higher_is_better, loss=loss)
     fixed, broken = moved or counted
     return replace(
         verdict,
@@ -97,7 +92,16 @@ def change_verdict(
         detectable=_detectable(after, verdict, ratio_change(pairs), difference_of_repeats(*noise, 0.0)),
         lost_fields=lost,
         doubts=(sum(often for _, often, _ in flips.doubts), sum(labels for _, _, labels in flips.doubts)),
+        in_part=moved_in_part(compared, metric if moved and after.traits.answers_cases else PASSED.name),
     )
+
+
+def moved_in_part(compared: Compared, metric: str) -> tuple[tuple[str, float, float], ...]:
+    """Return what ``ChangeVerdict.in_part`` has."""
+    first, last = ({each.name: dict(each.metrics).get(metric) or 0.0 for each in side} for side in compared.documents)
+    both = [(name, value, last[name]) for name, value in first.items()]
+    moved = [each for each in both if max(each[1:]) < 1 and abs(each[1] - each[2]) > ROUNDING]
+    return tuple(sorted(moved, key=lambda each: -abs(each[1] - each[2])))
 
 
 def moved_units(pairs: Mapping[Paired, int], *, higher_is_better: bool) -> tuple[int, int]:
@@ -239,13 +243,11 @@ def metric_verdict(spec: MetricSpec, compared: Compared, flips: Flips) -> Change
         moved = moved_units(pairs, higher_is_better=better)
         verdict = _judged(("cases", pairs), moved, higher_is_better=better, scale=spec.high - spec.low)
         return replace(verdict, detectable=least_change(spread) if spread and spread.error > ROUNDING else None)
-    as_headline = Compared(
-        *(
-            replace(card, metrics=tuple(sorted(card.metrics, key=lambda metric: metric.name != spec.name)))
-            for card in (compared.before, after)
-        )
-    )
-    return change_verdict(as_headline, flips, higher_is_better=spec.higher_is_better)
+    as_headline = [
+        replace(card, metrics=tuple(sorted(card.metrics, key=lambda metric: metric.name != spec.name)))
+        for card in (compared.before, after)
+    ]
+    return change_verdict(Compared(*as_headline), flips, higher_is_better=spec.higher_is_better)
 
 
 def variance_by_units(points: Sequence[Point], metrics: Sequence[str]) -> Callable[[str], UnitVariance]:
@@ -267,12 +269,11 @@ def variance_by_units(points: Sequence[Point], metrics: Sequence[str]) -> Callab
         if points[before].snapshot.roles_changed_in(points[after].snapshot) != ("outputs",):
             return {}
         compared = Compared(first, last)
-        samples = {
-            name: paired_sample_of(compared, name)
+        return {
+            name: ratio_change(paired_sample_of(compared, name)[1])
             for name in metrics
             if _has_units(name, last) and (not traits.answers_cases or name == last.metrics[0].name)
         }
-        return {name: ratio_change(pairs) for name, (_, pairs) in samples.items()}
 
     def of_metric(metric: str) -> UnitVariance:
         @cache

@@ -8,10 +8,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from functools import reduce
-from itertools import accumulate, groupby
+from itertools import accumulate, chain, groupby
 from math import comb, sqrt
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -41,6 +40,10 @@ class Repeat(Frozen):
     headline: float | None
     weight: float = 0.0
     """By how much one case moves the headline; 0 if unknown."""
+
+
+_Group: TypeAlias = tuple[Sequence[Repeat], RepeatedValues | None]
+"""Outputs that repeat each other, two or more, and the headlines of those that have one, if these are several."""
 
 
 class Repeats(Frozen):
@@ -87,9 +90,8 @@ def repeats_of_runs(results: Sequence[Result]) -> Repeats:
     """Group the repeated runs of one iteration, all scored by the same rules; unreadable runs are left out."""
     tracker = CellTracker()
     outputs = _repeats_of_run_cards({f"run {number}": run.scorecard for number, run in enumerate(results, 1)})
-    for result in results:
-        if result.scorecard.status == "scored":
-            tracker.follow_result(result)
+    for result in (each for each in results if each.scorecard.status == "scored"):
+        tracker.follow_result(result)
     return Repeats(tracker.cells(), tuple(range(len(outputs))), outputs)
 
 
@@ -98,7 +100,7 @@ def noise_so_far(points: Sequence[tuple[Point, Sequence[Scorecard]]]) -> Iterato
 
     ``points``: each with the scorecards of its repeated runs.
     """
-    finished = _Groups()  # the groups that no later point can join, and all repeated runs
+    finished: list[_Group] = []  # the groups that no later point can join, and all repeated runs
     repeats: list[Repeat] = []  # the outputs of the group that the point belongs to, over the documents of all of these
     before: tuple[tuple[int, ...], frozenset[str]] = (), frozenset()
     noise: Noise | None = None
@@ -106,7 +108,7 @@ def noise_so_far(points: Sequence[tuple[Point, Sequence[Scorecard]]]) -> Iterato
     for index, (group, common) in enumerate(_groups_so_far([point for point, _ in points])):
         point, runs = points[index]
         if group[:1] != before[0][:1]:
-            finished, repeats = finished.and_group(repeats), []
+            finished, repeats = finished + _group(repeats), []
         elif common != before[1]:
             repeats = []  # each of them over fewer documents than before
         before = group, common
@@ -114,9 +116,9 @@ def noise_so_far(points: Sequence[tuple[Point, Sequence[Scorecard]]]) -> Iterato
         repeats += [_repeat(one.snapshot.label, one.scorecard, common) for one in made]
         label = point.snapshot.label
         runs_of_point = _repeats_of_run_cards({f"{label}, run {number}": run for number, run in enumerate(runs, 1)})
-        finished = finished.and_group(runs_of_point)
+        finished += _group(runs_of_point)
         if len(repeats) > 1 or len(runs_of_point) > 1:  # a point that repeats nothing does not change the noise
-            noise, bad = finished.and_group(repeats).measured()
+            noise, bad = _measured(finished + _group(repeats))
         own = [one.headline for one in repeats if one not in bad and one.headline is not None]
         if len(common) < len(judged_documents(point.scorecard)):
             own = []  # they are over fewer documents than the headline of the point
@@ -124,45 +126,34 @@ def noise_so_far(points: Sequence[tuple[Point, Sequence[Scorecard]]]) -> Iterato
         yield noise and replace(noise, first=first, repeats=len(own), mean=mean(own) if own else 0.0)
 
 
-class _Groups(Frozen):
-    number: int = 0
-    outputs: int = 0
-    """Number of outputs in all groups."""
-    valued: Sequence[Sequence[Repeat]] = ()
-    """Of each group with two outputs or more that have a headline: these outputs."""
-    scattered: Sequence[RepeatedValues] = ()
-    """The headlines of ``valued``."""
+def _group(outputs: Sequence[Repeat]) -> list[_Group]:
+    """Return a list of the group, which is empty if there are not two outputs."""
+    if len(outputs) < 2:
+        return []
+    values = [output.headline for output in outputs if output.headline is not None]
+    least = FAR_CASES * max(output.weight for output in outputs)
+    return [(outputs, repeated_values(values, least) if len(values) > 1 else None)]
 
-    def and_group(self, outputs: Sequence[Repeat]) -> _Groups:
-        """Add a group, if it has two outputs."""
-        if len(outputs) < 2:
-            return self
-        valued, scattered = self.valued, self.scattered
-        values = [output.headline for output in outputs if output.headline is not None]
-        if len(values) > 1:
-            least = FAR_CASES * max(output.weight for output in outputs)
-            valued = [*valued, [output for output in outputs if output.headline is not None]]
-            scattered = [*scattered, repeated_values(values, least)]
-        return _Groups(number=self.number + 1, outputs=self.outputs + len(outputs), valued=valued, scattered=scattered)
 
-    def measured(self) -> tuple[Noise | None, Sequence[Repeat]]:
-        """Compute the noise of the headline, which is None without groups, and return the bad runs."""
-        if not self.number:
-            return None, ()
-        scatter = repeatability(self.scattered)
-        bad = [self.valued[index][place] for index, places in scatter.bad.items() for place in places]
-        # The repeatability limit of ISO 5725-6, with Student's t because few repeats say little about their scatter;
-        # none of a single pair, whose distance may be due to chance.
-        few = scatter.deviation is None or scatter.freedom < FEWEST
-        limit = None if few else student(LEVEL, scatter.freedom) * sqrt(2) * (scatter.deviation or 0.0)
-        noise = Noise(
-            groups=self.number,
-            outputs=self.outputs,
-            deviation=scatter.deviation,
-            limit=limit,
-            bad_runs=tuple([output.name for output in bad]),
-        )
-        return noise, bad
+def _measured(groups: Sequence[_Group]) -> tuple[Noise | None, Sequence[Repeat]]:
+    """Compute the noise of the headline, which is None without groups, and return the bad runs."""
+    if not groups:
+        return None, ()
+    valued = [([one for one in outputs if one.headline is not None], values) for outputs, values in groups if values]
+    scatter = repeatability([values for _, values in valued])
+    bad = [valued[index][0][place] for index, places in scatter.bad.items() for place in places]
+    # The repeatability limit of ISO 5725-6, with Student's t because few repeats say little about their scatter;
+    # none of a single pair, whose distance may be due to chance.
+    few = scatter.deviation is None or scatter.freedom < FEWEST
+    limit = None if few else student(LEVEL, scatter.freedom) * sqrt(2) * (scatter.deviation or 0.0)
+    noise = Noise(
+        groups=len(groups),
+        outputs=sum([len(outputs) for outputs, _ in groups]),
+        deviation=scatter.deviation,
+        limit=limit,
+        bad_runs=tuple([output.name for output in bad]),
+    )
+    return noise, bad
 
 
 def difference_of_repeats(before: Noise | None, after: Noise | None, change: float) -> Spread | None:
@@ -186,7 +177,7 @@ def difference_of_repeats(before: Noise | None, after: Noise | None, change: flo
 def noise_of(groups: Iterable[Repeats]) -> Noise | None:
     """Compute the noise of repeated outputs; None if no group has two outputs."""
     several = [group for group in groups if len(group.outputs) > 1]
-    noise, bad = reduce(_Groups.and_group, [group.outputs for group in several], _Groups()).measured()
+    noise, bad = _measured([*chain.from_iterable(_group(group.outputs) for group in several)])
     if noise is None:
         return None
     for place, group in enumerate(several) if bad else ():

@@ -18,7 +18,6 @@ _ENOUGH: Final = 5  # fewest documents for a sample of documents; with fewer, th
 
 _NOTHING: Final = Share(0, 0)
 
-
 PairedSample: TypeAlias = tuple[Unit, Counter[Paired]]
 """What the units that two points have in common are, and how often each pair of values occurs."""
 

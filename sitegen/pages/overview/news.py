@@ -88,10 +88,10 @@ def _worse(scored: Sequence[EvalStanding], files: Sequence[InstructionHistory]) 
         return
     muted = tuple(_muted(scored))
     if fallen := [standing.summary for standing in scored if standing.summary.fallen]:
-        first, spec, falls = fallen[0], fallen[0].specs[0], fallen[0].fallen[:NAMED_SLICES]
-        where = ", ".join(f"{axis} is {value} (by {metric_text(abs(by), spec.unit)})" for axis, value, by in falls)
+        first, falls = fallen[0], fallen[0].fallen[:NAMED_SLICES]
+        where = ", ".join(f"{axis} is {value} ({fall})" for axis, value, fall in falls)
         where += f" and in {counted(left, 'more slice')}" if (left := len(first.fallen) - len(falls)) else ""
-        worse = f": {spec.label} got worse by more than chance where {where}, with "
+        worse = f": worse by more than chance where {where}, with "
         also = f"; so it did in slices of {counted(len(fallen) - 1, 'more eval')}." if len(fallen) > 1 else "."
         yield from said(eval_phrase(first), worse, output_phrase(first, first.headlines[-1]), also)
     elif any(_flips(standing)[0].broken for standing in scored):
@@ -211,9 +211,8 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
     if verdict and verdict.fixed + verdict.broken and step.status == "fell":
         flaky = f"{links.fields()}#flaky" if verdict.doubts[0] else links.suspect_labels()
         doubt = Phrase(doubts_of(verdict.doubts), flaky * any(verdict.doubts))
-        end = f": {moved_words(verdict, summary.specs[0], summary.info.nouns)}" + "; of the broken, " * any(
-            verdict.doubts
-        )
+        end = f": {moved_words(verdict, summary.specs[0], summary.info.nouns)}"
+        end += "; of the broken, " * any(verdict.doubts)
     return said(of_eval, ": ", lost, *what, metric_phrase(spec), *how, now, output, after, end, doubt, ".")
 
 
