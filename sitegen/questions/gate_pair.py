@@ -36,6 +36,7 @@ from sitegen.questions.study import Study
 from sitegen.scoring.kinds import scorer, series_specs, specs_of
 from sitegen.scoring.usage import all_specs, specs_with_usage
 from sitegen.stats.counts import judged
+from sitegen.text.globs import matches
 
 _LISTED_CELLS: Final = 200  # fixed cells that a report lists at most, and as many broken ones
 
@@ -276,13 +277,16 @@ class GatedPair:
             (entry.dir or "default", entry.outputs, " ".join(entry.instructions) or "default") for entry in entries
         )
         stated = zip(("dir", "outputs", "instructions"), *settings, strict=True)
+        # Where no manifest names it, the second run of an eval makes its only file a series: ``20*.json``.
+        is_guessed = not any(side.history.id in side.study.stated for side in (self._before, self._after))
+        others = [each for each in stated if each[1] != each[2] and not (is_guessed and matches(each[2], [each[1]]))]
         return {
             "failed at the head": tuple(id for id in self._change.overlap.only_before if id in failed),
             "gone at the head": tuple(dict.fromkeys(gone)),
             "judged at the base and not at the head": tuple(dict.fromkeys(self._unjudged())),
             "judges at the head alone": tuple(sorted(judges[1] - judges[0])),
             "without an output that can be read": tuple(sorted(unread)),
-            "other settings": tuple(f"{name} {new} ({old} at the base)" for name, new, old in stated if new != old),
+            "other settings": tuple(f"{name} {new} ({old} at the base)" for name, new, old in others),
             "the ground truth byte for byte": tuple(
                 at_head[id] for id in truths[-1:] if id in at_head and truths[0] not in at_base
             ),
