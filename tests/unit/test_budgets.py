@@ -13,13 +13,13 @@ from typing import Final
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_622,
-    "modules of sitegen/": 285,
-    "classes": 497,
+    "lines of sitegen/": 62_619,
+    "modules of sitegen/": 284,
+    "classes": 496,
     "classes in pages/": 70,
-    "fields of classes": 2_206,
-    "functions": 3_420,
-    "parameters": 4_921,
+    "fields of classes": 2_198,
+    "functions": 3_409,
+    "parameters": 4_902,
     "functions with more than 6 parameters": 1,
     "private functions of at most 6 lines used once": 29,
     "kinds of kept values": 10,
@@ -27,7 +27,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_174,
     "template lines over 160 characters": 0,
-    "lines of tests": 41_634,
+    "lines of tests": 40_702,
     "patches of attributes in tests": 43,
     "constructions with over 3 positional values in tests": 8,
 }
