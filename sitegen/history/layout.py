@@ -444,7 +444,7 @@ def _role_in_results(inside: str, records: Container[str]) -> tuple[FileRole | N
 
 @cache
 def records_of(kind: Kind | None, *, in_own_folder: bool = True) -> tuple[str, ...]:
-    """Return the names of files beside an output in which its run may record how it was made; the first counts.
+    """Return the names of files beside an output in which its run may record how it was made, by precedence.
 
     In a folder with other outputs, only numbers and opinions that others computed have such a file: the run that wrote
     the output last overwrote it too.

@@ -137,7 +137,7 @@ class ChangeVerdict(FrozenObject):
     n: int = 0
     """Number of units."""
     in_part: tuple[tuple[str, float, float], ...] = ()
-    """Documents of whose several answers more or fewer are right, and neither time all; with both shares of these."""
+    """Documents of which more or fewer answers are right than before, and not all on either side, with both shares."""
 
     @property
     def is_open(self) -> bool:

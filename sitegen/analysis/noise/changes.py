@@ -98,8 +98,8 @@ def change_verdict(
 
 def moved_in_part(compared: Compared, metric: str) -> tuple[tuple[str, float, float], ...]:
     """Return what ``ChangeVerdict.in_part`` has."""
-    first, last = ({each.name: dict(each.metrics).get(metric) or 0.0 for each in side} for side in compared.documents)
-    both = [(name, value, last[name]) for name, value in first.items()]
+    first, last = ({each.name: dict(each.metrics).get(metric) for each in side} for side in compared.documents)
+    both = [(name, old, new) for name, old in first.items() if old is not None and (new := last[name]) is not None]
     moved = [each for each in both if max(each[1:]) < 1 and abs(each[1] - each[2]) > ROUNDING]
     return tuple(sorted(moved, key=lambda each: -abs(each[1] - each[2])))
 
