@@ -159,13 +159,13 @@ def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():
     )
     view = sample.view_of(sample.trend(series, steps=steps))
     marks = [
-        (step.place, trend_chart.step_tone(step), *trend_chart.step_texts(step, view))
+        (step.place, trend_chart.step_tone(step), trend_chart.step_text(step, view))
         for step in trend_chart.trend(view).steps
     ]
     assert marks == [
-        (3.5, "worse", "regression: mean F1 −0.060 at iteration-005", "mean F1 −0.060 Correct the ground t…"),
-        (7, "blip", "bad run: F1 −0.060 at iteration-008", "F1 −0.060"),
-        (7.5, "better", "better: mean F1 +0.050 at iteration-009", "mean F1 +0.050 Correct the ground t…"),
+        (3.5, "worse", "regression: mean F1 −0.060 at iteration-005 after “Correct the ground truth of two waybills”"),
+        (7, "blip", "bad run: F1 −0.060 at iteration-008"),
+        (7.5, "better", "better: mean F1 +0.050 at iteration-009 after “Correct the ground truth of two waybills”"),
     ]
 
 

@@ -15,7 +15,7 @@ from sitegen.model.series import Point
 from sitegen.pages.html import charts
 from sitegen.pages.html.formats import printable
 from sitegen.pages.html.tables import painted
-from sitegen.pages.labels import own_unit
+from sitegen.pages.labels import own_unit, subject_of
 from sitegen.pages.trend.page import NEWEST, TrendView
 from sitegen.pages.variants import TONES, tone
 from sitegen.stats.counts import error_numbers
@@ -51,7 +51,7 @@ _STEPS: Final = {
 """The class of the mark of a step, and its name, by its status."""
 
 
-_SUBJECT: Final = 20  # the most characters of the subject of an edit beside the mark of a step
+_SUBJECT: Final = 100  # the most characters of the subject of an edit in the text of a step
 _OF_ONE_COMMIT: Final = 3  # the fewest neighbouring iterations of one commit that are marked as such
 
 
@@ -232,15 +232,14 @@ def step_tone(step: Step) -> str:
     return _STEPS[step.status][0]
 
 
-def step_texts(step: Step, view: TrendView) -> tuple[str, str]:
-    """``regression: F1 −0.026 at iteration-019``, and ``F1 −0.026 Ask for weights``, with the edit that it followed."""
+def step_text(step: Step, view: TrendView) -> str:
+    """``regression: F1 −0.026 at iteration-019 after “Ask for weights”``, with the edit that it followed."""
     moved = step.metrics[0]
     spec = next(spec for spec in view.specs if spec.name == moved.name)
     mean_of = "mean " * (step.status in LEVELS and step.noise > 0)  # a single output that fell has no levels
     change = f"{mean_of}{spec.label} {own_unit(moved.after - moved.before, spec)}"
-    subject = printable(step.edited.subject) if step.edited and step.status != "blip" else ""
-    edit = f" {subject[:_SUBJECT].strip()}{'…' * (len(subject) > _SUBJECT)}" if subject else ""
-    return f"{_STEPS[step.status][1]}: {change} at {view.points[step.at].snapshot.label}", f"{change}{edit}"
+    edit = f" after “{subject_of(step.edited, _SUBJECT)}”" if step.edited and step.status != "blip" else ""
+    return f"{_STEPS[step.status][1]}: {change} at {view.points[step.at].snapshot.label}{edit}"
 
 
 def _island(
