@@ -71,8 +71,8 @@ METRICS: Final = (
     MetricSpec(
         "flaky",
         "Flaky cases",
-        "Cases of which some answers passed and others did not / cases with two verdicts or more; a case counts once "
-        "for each variant and model that answered it.",
+        "Cases of which some answers passed and others did not / cases with two verdicts or more; a case that several "
+        "variants or models answered counts by the share of them.",
         higher_is_better=False,
         is_optional=True,
     ),
@@ -170,12 +170,8 @@ def _score(inputs: ScoringInputs) -> Result:
 
 def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
     """Return the means over cases, and the ratios of their counts. Optional metrics that no case has are left out."""
-    values: dict[str, list[float]] = {name: [] for name in ("score", stats.PASSED.name, *_OPTIONAL)}
-    for document in documents:
-        for name, value in document.metrics:
-            if value is not None and name in values:
-                values[name].append(value)
-    score, pass_rate, *optional = map(stats.mean, values.values())
+    by_case = stats.values_by_case(documents, ("score", stats.PASSED.name, *_OPTIONAL))
+    score, pass_rate, *optional = map(stats.mean_over_cases, by_case.values())
     stated = (Metric(name, value) for name, value in zip(_OPTIONAL, optional, strict=True) if value is not None)
     return (*_judged_metrics(score, stats.total(document.counts for document in documents), pass_rate), *stated)
 
@@ -298,7 +294,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         findings.append(Finding("error", message, fix))
     scored = sum(dict(document.metrics)["score"] is not None for document in documents)
     notes: list[Panel] = [*_notes(cases, len(answers), len(answers) - scored)]
-    notes += (*lift_note([*lifts.values()]), *preference_notes(cases))
+    notes += (*lift_note(stats.values_by_case(documents, [LIFT])[LIFT]), *preference_notes(cases))
     opinions = [opinion for case in cases for opinion in case.judges if opinion.counts or opinion.score is not None]
     by_model = sum(opinion.grader is not None for opinion in opinions)
     if usage and usage.graded and by_model < len(opinions):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from statistics import fmean
 from typing import Final
@@ -104,9 +104,9 @@ def agreement_note(agreement: Kappa, documents: str) -> NotePanel:
     )
 
 
-def lift_note(lifts: Sequence[float]) -> Iterator[NotePanel]:
+def lift_note(of_cases: Mapping[str, Sequence[float]]) -> Iterator[NotePanel]:
     """State the mean of how far the score of each case is above that of the baseline, with its interval."""
-    if lifts:
+    if lifts := [*map(fmean, of_cases.values())]:
         spread = mean_of(lifts)
         ends = around(spread) if spread and spread.error > ROUNDING else None
         interval = f", 95 % interval {max(-1.0, ends.low):+.3f} to {min(1.0, ends.high):+.3f}" if ends else ""

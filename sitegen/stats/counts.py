@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from math import fsum
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
@@ -12,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Convention, Counts, ErrorNumbers, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement, Outcome
+from sitegen.model.scorecards import DocumentScore
 
 _OUTCOMES: Final[tuple[Outcome, ...]] = ("correct", "true_negative", *ERROR_TYPES)
 _outcome_of: Final = attrgetter("outcome")
@@ -234,6 +236,22 @@ def mean(values: Iterable[float | None]) -> float | None:
     """Return the mean of the defined values (rule 6); None if no value is defined."""
     defined = [value for value in values if value is not None]
     return fsum(defined) / len(defined) if defined else None
+
+
+def values_by_case(documents: Iterable[DocumentScore], metrics: Iterable[str]) -> dict[str, dict[str, list[float]]]:
+    """Return the values of each metric in each case that has any: one of each variant and model that answered it."""
+    values: dict[str, dict[str, list[float]]] = {name: {} for name in metrics}
+    for document in documents:
+        for name, value in document.metrics:
+            if value is not None and name in values:
+                values[name].setdefault(document.case, []).append(value)
+    return values
+
+
+def mean_over_cases(values: Mapping[str, Sequence[float]]) -> float | None:
+    """Return the mean of values by case: each case counts once, whoever answered it; None without any."""
+    are_alike = len({len(of_case) for of_case in values.values()}) == 1
+    return mean(chain(*values.values()) if are_alike else map(mean, values.values()))  # to the last bit if alike
 
 
 def averages(counts: Sequence[Counts]) -> dict[str, float | None]:

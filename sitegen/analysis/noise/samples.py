@@ -10,9 +10,9 @@ from typing import Final, TypeAlias
 from sitegen.analysis.deltas import NO_COUNTS, Compared, counts_by_case
 from sitegen.model.changes import Ends, Interval, Unit
 from sitegen.model.metrics import LIFT, OF_TRANSCRIPTS, Counts
-from sitegen.model.scorecards import DocumentScore, Scorecard
-from sitegen.stats.counts import Share, judged, share_of
-from sitegen.stats.intervals import ROUNDING, Paired, around, around_mean, effective_wilson, ratio, wilson
+from sitegen.model.scorecards import Scorecard
+from sitegen.stats.counts import Share, judged, share_of, values_by_case
+from sitegen.stats.intervals import ROUNDING, Paired, around, around_mean, effective_wilson, mean, ratio, wilson
 
 _ENOUGH: Final = 5  # fewest documents for a sample of documents; with fewer, their fields are the sample
 
@@ -34,7 +34,8 @@ def sample_of(card: Scorecard, metric: str) -> tuple[Unit, Counter[Share], float
     wrong; None if the metric is not a ratio of counts.
     """
     if not is_counted(metric):
-        return card.unit, Counter(_values_by_case(card.documents, metric).values()), None
+        cases = values_by_case(card.documents, (metric,))[metric].values()
+        return card.unit, Counter(Share(mean(of), 1.0) for of in cases), None
     documents = _counted_shares(metric, counts_by_case(card.documents).values())
     right = share_of(metric, Counts(tp=1))
     trials = fsum(share.whole * times for share, times in documents.items()) / (right.part if right else 1)
@@ -63,13 +64,12 @@ def case_pairs(compared: Compared, metric: str) -> dict[str, Paired]:
 
     A case that is not judged on one side, such as one without an expected text, has no value to compare.
     """
-    first, last = (
-        {document.name: document for document in documents if _value(document, metric) is not None}
-        for documents in compared.documents
-    )
-    common = [name for name in first if name in last]
-    shares, changed = (_values_by_case([side[name] for name in common], metric) for side in (first, last))
-    return {unit: Paired(share, changed[unit]) for unit, share in shares.items() if unit in changed}
+    names = ({each.name for each in side if dict(each.metrics).get(metric) is not None} for side in compared.documents)
+    common = set.intersection(*names)
+    sides = ([each for each in side if each.name in common] for side in compared.documents)
+    first, last = (values_by_case(side, (metric,))[metric] for side in sides)
+    pairs = {case: (mean(of), mean(last[case])) for case, of in first.items() if case in last}
+    return {case: Paired(Share(before, 1.0), Share(after, 1.0)) for case, (before, after) in pairs.items()}
 
 
 def number_judged(card: Scorecard) -> int:
@@ -77,27 +77,9 @@ def number_judged(card: Scorecard) -> int:
     return sum(judged(counts) > 0 for counts in counts_by_case(card.documents).values())
 
 
-def _values_by_case(documents: Iterable[DocumentScore], metric: str) -> dict[str, Share]:
-    """Sum the values of a metric over the answers to one case, and count those that have one."""
-    shares: dict[str, Share] = {}
-    for document in documents:
-        if (value := _value(document, metric)) is not None:
-            share = shares.get(document.case, _NOTHING)
-            shares[document.case] = Share(share.part + value, share.whole + 1.0)
-    return shares
-
-
-def _value(document: DocumentScore, metric: str) -> float | None:
-    return next((value for name, value in document.metrics if name == metric), None)
-
-
 def _counted_shares(metric: str, units: Iterable[Counts]) -> Counter[Share]:
-    shares: Counter[Share] = Counter()
-    for counts, times in Counter(units).items():
-        share = share_of(metric, counts)
-        if share and share.whole:
-            shares[share] += times
-    return shares
+    shares = (share_of(metric, counts) for counts in units)  # which remembers them
+    return Counter(share for share in shares if share and share.whole)
 
 
 def _paired_shares(metric: str, counts: Mapping[tuple[Counts, Counts], int]) -> Counter[Paired]:

@@ -183,8 +183,8 @@ def response_metrics(documents: Sequence[DocumentScore], responses: Iterable[Res
 
     The consistency is that of the ``responses``, because it does not follow from the scores of the cases.
     """
-    values = [dict(document.metrics) for document in documents]
-    means = {spec.name: stats.mean(of_case.get(spec.name) for of_case in values) for spec in METRICS}
+    by_case = stats.values_by_case(documents, [spec.name for spec in METRICS])
+    means = {name: stats.mean_over_cases(cases) for name, cases in by_case.items()}
     return tuple(map(Metric, *zip(*(means | {"consistency_score": mean_cosine(responses)}).items(), strict=True)))
 
 
