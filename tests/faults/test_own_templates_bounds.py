@@ -1,5 +1,6 @@
 """Templates of a project that never end, or that want more memory than there is, end as one error that names them."""
 
+import gc
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -75,8 +76,16 @@ def rendered(folder: Path, text: str) -> str:
 
 @pytest.fixture
 def shortly(monkeypatch):
-    """Pages may take a second of the processor. The error is raised each second, as garbage collection may lose one."""
+    """Pages may take a second of the processor. Nothing of Hypothesis runs with the collection of garbage.
+
+    It counts the time of collections by a function, in which an error is lost, and said to be; the next second has
+    another one.
+    """
     monkeypatch.setattr("sitegen.engine.own_templates.SECONDS", 1)
+    callbacks = [*gc.callbacks]
+    gc.callbacks.clear()
+    yield
+    gc.callbacks.extend(callbacks)
 
 
 @pytest.mark.parametrize("case", [*ENDLESS, *LARGE])
