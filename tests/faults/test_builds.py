@@ -14,6 +14,7 @@ from sitegen.engine.built_site import Site
 from sitegen.errors import Notice
 from tests.gitrepo import GitRepo
 from tests.names import TRUTH, names_project, output
+from tests.rows import in_table
 from tests.sites import build_site, clone_bare, content, differences, differs_from_cold, run, start
 
 
@@ -72,16 +73,8 @@ def test_a_build_with_nothing_to_do_writes_nothing(shorter):
     assert again == shorter.site._replace(written=0, unchanged=shorter.site.written)
 
 
-@pytest.mark.parametrize(
-    "files",
-    [
-        pytest.param({"evals/names/extracted.json": None}, id="no output is found twice"),
-        pytest.param(
-            {"CLAUDE.md": None, "AGENTS.md": "# Rules\n\nRead well, twice.\n"}, id="earlier pages have the new path"
-        ),
-    ],
-)
-def test_what_is_deleted_or_renamed_is_so_in_the_next_build(small, tmp_path, files):
+@in_table
+def test_what_is_deleted_or_renamed_is_so_in_the_next_build(case, small, tmp_path, files):
     build_site(small.path, tmp_path / "public")
     small.commit(files)
     build_site(small.path, tmp_path / "public")

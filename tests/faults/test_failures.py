@@ -18,6 +18,7 @@ from sitegen.project import Options
 from sitegen.questions.study import read_series
 from tests.gitrepo import LFS_POINTER, GitRepo, put
 from tests.names import MAPPING, TRUTH, output
+from tests.rows import in_table
 from tests.sites import broken_links, build_site, content, differences, differs_from_cold, failing, problems_text, run
 
 
@@ -64,9 +65,7 @@ def test_an_eval_whose_pages_fail_keeps_its_numbers_and_each_of_its_pages_says_w
     assert broken_links(out) == []
 
 
-@pytest.mark.parametrize(
-    ("before", "part"), [(0, "eval_pages.trend_page"), (1, "eval_job.weak_sections"), (2, "eval_pages.trend_page")]
-)
+@in_table
 def test_a_failure_has_the_same_bytes_after_any_build_and_is_made_good_by_the_next(
     project, tmp_path, monkeypatch, before, part
 ):
@@ -233,15 +232,7 @@ def test_an_output_that_a_clone_lacks_is_unreadable_and_the_other_iterations_sta
     assert differences(out, tmp_path / "fine") == []
 
 
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        ("evals/bad/extracted.json", output(2)),
-        ("evals/bad/ground_truth.csv", TRUTH),
-        ("evals/bad/field_mapping.yaml", MAPPING),
-        (".claude/instructions/kept-elsewhere.md", "Read the invoice.\nGive the total.\n"),
-    ],
-)
+@in_table
 def test_a_content_in_git_lfs_is_missing_until_it_is_fetched_whatever_file_it_is(project, tmp_path, path, text):
     stored = text.encode()
     name, out = hashlib.sha256(stored).hexdigest(), tmp_path / "public"

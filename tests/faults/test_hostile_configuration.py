@@ -17,6 +17,7 @@ from sitegen.data_files.yaml_reader import read_toml
 from sitegen.text.globs import matches
 from tests.faults.test_hostile_projects import BASE
 from tests.gitrepo import Content, GitRepo
+from tests.rows import in_table
 from tests.sites import problems_text, run
 
 
@@ -159,14 +160,7 @@ def test_numbers_that_nothing_can_be_compared_with_are_refused_where_they_are_re
             assert any(text in ended.stderr for text in said)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message", "line"),
-    [
-        ("{ignor: [b]}", "Unknown key 'ignor'", 3),
-        ("\n      ignore: [b]\n      lists:\n        walls: {keyy: a}", "Unknown key 'lists.walls.keyy'", 6),
-        ("\n      ignore: [b]\n      equality: wide", "'equality' is text ('wide')", 5),
-    ],
-)
+@in_table
 def test_a_wrong_setting_is_named_with_its_line_in_the_manifest(tmp_path, settings, message, line):
     repo = project(tmp_path, {"evals/manifest.yaml": f"evals:\n  names:\n    settings: {settings}\n"})
     assert run("build", "-o", tmp_path / "site", cwd=repo.path).returncode == 0
@@ -193,10 +187,7 @@ def test_thresholds_beyond_every_chart_are_compared_with_and_not_drawn(tmp_path,
     assert run("verify-all", cwd=repo.path).returncode == 0
 
 
-@pytest.mark.parametrize(
-    "numbers",
-    [["1", "1e308", "-1e308", "1e308", "5e-324", "0"], ["1e30", "-1e30", "9.9e29", "1e-300", "3"], ["1e31", "1e200"]],
-)
+@in_table
 def test_recorded_numbers_of_any_size_make_pages(repo, tmp_path, numbers):
     manifest = "evals:\n  runs: {kind: recorded, outputs: metrics.json}\n"
     repo.commit({"CLAUDE.md": "Run.\n", "evals/manifest.yaml": manifest})

@@ -6,6 +6,7 @@ import pytest
 
 from tests.gitrepo import Content
 from tests.moving_history import MovingHistory
+from tests.rows import in_table
 from tests.sites import build_site, differences, differs_from_cold
 
 COMMITS = 12
@@ -51,18 +52,12 @@ TO_STORE: dict[str, Content] = {
 }
 
 
-@pytest.mark.parametrize(
-    "later",
-    [
-        pytest.param({"evals/shop/extracted.json": '{"x": 4}'}, id="an output without ground truth"),
-        pytest.param({"evals/shop/ground_truth.json": '{"z": 7}', f"evals/shop/{RUN}": '{"z": 8}'}, id="another eval"),
-    ],
-)
+@in_table
 def test_pages_of_commits_name_the_eval_that_a_folder_belonged_to_then_whatever_comes_into_it_after_a_rename(
-    repo, tmp_path, later
+    case, repo, tmp_path, later
 ):
     shas = []
-    commits: list[dict[str, Content]] = [{**SHOP}, TO_STORE, {**later}]
+    commits: list[dict[str, Content]] = [{**SHOP}, TO_STORE, later]
     for files in commits:
         shas.append(repo.commit(files))
         build_site(repo.path, tmp_path / "out", jobs=1, cache=tmp_path / "memo")

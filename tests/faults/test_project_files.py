@@ -70,9 +70,7 @@ def test_a_path_outside_that_a_configuration_names_does_not_count(tmp_path, line
     assert finding.message.endswith("it leads out of the project. It does not count.")
 
 
-@pytest.mark.parametrize(
-    ("command", "folder"), [(("verify-one", "a", "--save"), "evals/a/results"), (("init", "--vendor"), ".github")]
-)
+@in_table
 def test_nothing_is_written_through_a_link(repo, tmp_path, command, folder):
     (tmp_path / "elsewhere").mkdir()
     (repo.path / folder).symlink_to(tmp_path / "elsewhere")

@@ -18,6 +18,7 @@ from sitegen.project import Options
 from sitegen.update import build
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
+from tests.rows import in_table
 from tests.sites import broken_links, build_site, clone_bare, content, differences, differs_from_cold, failing
 
 UNFINISHED = b"This page is not written yet"
@@ -115,9 +116,7 @@ def test_whenever_a_build_is_stopped_every_link_of_its_pages_leads_somewhere(
     assert differences(out, whole) == []
 
 
-@pytest.mark.parametrize(
-    "stage", ["Writing evals", "Writing instruction edits", "Writing commits", "Writing older reports"]
-)
+@in_table
 def test_the_build_after_a_stopped_one_leaves_the_bytes_of_one_go(project, finished, tmp_path, stage):
     out = tmp_path / "public"
     stopped(project, out, stop_at(stage))

@@ -13,6 +13,7 @@ from sitegen.questions import exporting
 from sitegen.questions.export_tables import TABLES, Batch
 from tests.faults.test_hostile_projects import BASE
 from tests.gitrepo import GitRepo, Link
+from tests.rows import in_table
 from tests.sites import run
 
 RESPONSES = {
@@ -59,14 +60,7 @@ def below(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["export", "--format", "csv"],
-        ["export", "--format", "sqlite", "-o", "deep/x.sqlite"],
-        ["check", "--base", "HEAD", "--markdown", "gate.md"],
-    ],
-)
+@in_table
 def test_nothing_is_written_into_a_bare_repository(project: Path, arguments: list[str]) -> None:
     bare = project.parent / "bare.git"
     GitRepo(project).git("clone", "-q", "--bare", ".", str(bare))
@@ -158,10 +152,7 @@ def test_a_pipe_in_the_project_that_nobody_reads_is_not_waited_for(project: Path
     assert (done.returncode, "This is a pipe that nobody reads.\n  at: gate.md" in done.stderr) == (2, True)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [["build", "-o", "circle"], ["verify-one", "names", "circle"], ["verify-one", "names", "--output-dir", "circle"]],
-)
+@in_table
 def test_a_link_to_itself_is_an_error_without_a_traceback(project: Path, command: list[str]) -> None:
     (project / "circle").symlink_to("circle")
     done = run(*command, cwd=project)

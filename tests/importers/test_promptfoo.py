@@ -14,6 +14,7 @@ from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import NotePanel, Result
 from sitegen.model.usage import Usage
+from tests.rows import in_table
 from tests.scored import scored
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -127,9 +128,7 @@ def test_a_provider_that_fails_is_said_once_with_its_first_case(times, of):
     assert card.findings == (Finding("warning", what, AGAIN, value="No answer."),)
 
 
-@pytest.mark.parametrize(
-    ("version", "stated"), [(1, "version 1"), (5, "version 5"), ("x", "version x"), (True, "version true")]
-)
+@in_table
 def test_a_version_that_is_not_known_is_a_problem_that_names_those_that_are(version, stated):
     card = score(changed("promptfoo-1.json", version=version)).scorecard
     what = f"it has {stated} of promptfoo's results, and only versions 2 to 4 are known"
@@ -180,16 +179,7 @@ def _row(number: int, **component: Any) -> dict[str, Any]:
     return {**test, "gradingResult": grading, "response": {"output": "Hi"}}
 
 
-@pytest.mark.parametrize(
-    ("component", "why"),
-    [
-        (
-            {"pass": False, "score": 0, "reason": "Grader returned no output", "metadata": {"graderError": True}},
-            "Grader returned no output",
-        ),
-        ({"pass": False, "score": None, "error": "timed out"}, "timed out"),
-    ],
-)
+@in_table
 def test_a_case_whose_judge_failed_is_not_judged_and_counted_beside_the_others(component, why):
     rows = [_row(0, **{"pass": True, "score": 1}), _row(1, **{"pass": True, "score": 1}), _row(2, **component)]
     result = score(changed("promptfoo-1.json", results=rows))

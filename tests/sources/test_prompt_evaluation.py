@@ -18,6 +18,7 @@ from sitegen.llm.client import KEY as KEY_NAME
 from sitegen.project import Options, open_project
 from sitegen.questions.work_tree import WorktreeProject
 from tests.messages_api import KEY, Reply, serving
+from tests.rows import in_table
 from tests.sources.tables import HERE
 from tests.unit.test_schemas import complaints
 
@@ -88,19 +89,7 @@ def test_a_named_configuration_decides_methods_and_thresholds_of_verify_one(proj
     }
 
 
-@pytest.mark.parametrize(
-    ("text", "what", "fix"),
-    [
-        (
-            "model: x\nmetrics:\n  acuracy_threshold: 1\n",
-            "The key 'metrics.acuracy_threshold' is not known.",
-            "accuracy",
-        ),
-        ("model: x\nmax_token: 5\n", "The key 'max_token' is not known.", "Did you mean 'max_tokens'?"),
-        ("significance_level: 5\n", "significance_level is a number (5.0), a number between 0 and 1 is wanted.", ""),
-        ("plot_format: gif\n", "plot_format is text ('gif'), 'png' or 'svg' is wanted.", ""),
-    ],
-)
+@in_table
 def test_what_is_not_understood_in_a_named_configuration_does_not_count(project, text, what, fix):
     Path("own.yaml").write_text(text)
     [problem] = WorktreeProject.open(project).configured(EVAL, Path("own.yaml")).misread
@@ -280,19 +269,7 @@ def test_the_level_of_significance_and_the_form_of_the_picture_are_configured(pr
     assert "\nWinner: a tie, by p < 0.0001.\n" in (tmp_path / "strict" / "comparison_report.md").read_text()
 
 
-@pytest.mark.parametrize(
-    ("words", "what", "fix"),
-    [
-        ((BASE, ENHANCED), "Prompts are compared by their responses to test cases.", "--test_cases FILE"),
-        ((BASE, "--test_cases", CASES), "Two or more different prompts are needed.", "Name their files."),
-        (
-            (BASE, "README.md", "--test_cases", CASES),
-            "There are no responses of the prompt README.md.",
-            f"sitegen respond --prompt README.md --test_cases {CASES}",
-        ),
-        ((BASE, ENHANCED, "--test_cases", "/etc/hostname"), "The test cases lie outside of the project.", "Copy"),
-    ],
-)
+@in_table
 def test_prompts_that_cannot_be_compared_end_with_what_to_do(project, capsys, words, what, fix):
     Path("README.md").write_text("x")
     assert command("compare", *words) == 2

@@ -16,6 +16,7 @@ from jinja2 import nodes
 from sitegen.config.models import KIND_FILES
 from sitegen.model.metrics import KIND_TRAITS, KindTraits, traits_of
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
+from tests.rows import in_table
 
 PACKAGE = Path(__file__).parents[2] / "sitegen"
 
@@ -242,10 +243,7 @@ def _names_a_kind(node: ast.AST) -> bool:
     )
 
 
-@pytest.mark.parametrize(
-    "code",
-    ['one.kind == "fields"', "kind in (A, RECORDED)", "FieldsScorer.kind != one.kind", 'entry["kind"] == "judged"'],
-)
+@in_table
 def test_a_comparison_with_a_kind_is_found(code):
     assert kinds_asked_for(code) == [code.replace('"', "'")]
 

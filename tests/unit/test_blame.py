@@ -85,18 +85,8 @@ def test_an_error_that_lasts_says_since_when():
     assert blamed(one, snapshots(*[OUTPUTS] * 3)).wrong_since == 1
 
 
-@pytest.mark.parametrize(
-    ("outputs", "states", "counted"),
-    [
-        pytest.param("abaa", "wwww", (2, 2, 2), id="a copy of an older output, and one of the output before"),
-        pytest.param("aba", "wcw", (2, 1, 1), id="a copy that comes back in another period"),
-        pytest.param("aaa", "www", (1, 1, 1), id="one output under three labels"),
-        pytest.param("aa", "wc", (1, 0, 0), id="an output is right or wrong as it was judged last"),
-        pytest.param("aab", "w-w", (2, 2, 1), id="an output that was not judged under the rules in between"),
-        pytest.param("ab", "c-", (1, 0, 0), id="an output without the cell"),
-    ],
-)
-def test_each_output_counts_once_however_often_it_was_copied_or_scored_again(outputs, states, counted):
+@in_table
+def test_each_output_counts_once_however_often_it_was_copied_or_scored_again(case, outputs, states, counted):
     names: dict[str, State] = {"w": "wrong_value", "c": "correct", "-": "absent"}
     at = sample.snapshot(1, sample.commit(0))
     some = [
@@ -105,7 +95,7 @@ def test_each_output_counts_once_however_often_it_was_copied_or_scored_again(out
     ]
     one = cell(*[(point, names[state], str(point), "9") for point, state in enumerate(states)])
     found = blamed(one, some)
-    assert (found.judged, found.wrong, found.wrong_for) == counted
+    assert [found.judged, found.wrong, found.wrong_for] == counted
 
 
 @in_table

@@ -105,19 +105,7 @@ def test_a_case_is_called_by_its_id_else_by_what_was_asked_else_by_its_number(ca
     assert [name for name, _, _ in both("x.json", cases)] == names
 
 
-@pytest.mark.parametrize(
-    ("value", "kind"),
-    [
-        (QUESTIONS, "responses"),
-        (RECEIPTS, "fields"),
-        ([{"expected": ["a"], "output": "a"}], "fields"),
-        ([{"id": 1, "expected": "a"}], None),
-        ([{"id": 1, "expected": "a", "output": "b"}, {"id": 2, "output": "b"}], None),
-        ({"schema": "sitegen/eval-results/1", "discrepancies": [{"expected": 1, "actual": 2}]}, None),
-        ({"f1": 0.5, "errors": [{"expected": 1, "actual": 2}]}, None),
-        ({"question": "a", "answer": "b"}, None),
-    ],
-)
+@in_table
 def test_what_is_expected_tells_how_a_file_is_scored(value, kind):
     assert kind_of_case_file("x.json", as_json(value)) == kind
 
@@ -254,10 +242,7 @@ def test_what_lies_in_the_work_tree_is_scored(project):
     assert verify(bench, "receipts").result.scorecard.metric("f1") == 1.0
 
 
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [(("respond", "top"), "would be overwritten"), (("verify-one", "top", "--save"), "would be another eval")],
-)
+@in_table
 def test_no_command_writes_over_both_sides_or_copies_them(project, command, said):
     before = content(project / "repo/evals")
     with pytest.raises(ConfigurationError, match=said):
@@ -265,13 +250,7 @@ def test_no_command_writes_over_both_sides_or_copies_them(project, command, said
     assert content(project / "repo/evals") == before
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("agent-skills-benchmark.json", "deepeval.json", "evalite.json", "gh-models.json", "inspect.json"),
-        *("openai-evals-api.json", "openai-evals-api.jsonl", "promptfoo-1.json", "pydantic-evals.json", "vitest.json"),
-    ],
-)
+@in_table
 def test_a_report_of_a_tool_is_judged_wherever_its_cases_are_in_it(name):
     content = (Path(__file__).parents[1] / "importers/fixtures" / name).read_bytes()
     assert kind_of_case_file(f"evals/desk/{name}", content) == "judged"

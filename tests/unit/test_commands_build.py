@@ -17,6 +17,7 @@ from sitegen.project import Options
 from tests.gitrepo import GitRepo, put
 from tests.names import names_project, output
 from tests.refusals import refusals
+from tests.rows import in_table
 from tests.sites import content, on_a_terminal, run
 
 STAGES = (
@@ -196,9 +197,7 @@ def test_a_shallow_clone_that_is_allowed_has_a_banner_on_every_page_and_a_proble
     assert "git fetch --unshallow" in (shallow / "site" / "problems.html").read_text()
 
 
-@pytest.mark.parametrize(
-    "command", ["history names", "blame names *", "export --format csv", "check --base @", "compare @ HEAD"]
-)
+@in_table
 def test_every_command_that_reads_history_can_be_allowed_a_shallow_clone(shallow, command):
     for allowed, code in (((), 2), (("--allow-shallow",), 0)):
         assert run(*command.split(), "--repo", shallow, *allowed, cwd=shallow).returncode == code

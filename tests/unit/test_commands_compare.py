@@ -13,6 +13,7 @@ from sitegen.errors import ConfigurationError
 from sitegen.questions.comparison import snapshot_named
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo, put
+from tests.rows import in_table
 from tests.sites import build_site, problems_text, run, text_of
 
 CASES = json.dumps(
@@ -99,39 +100,19 @@ def test_without_matplotlib_two_files_are_written_and_it_says_what_to_install(pr
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == WRITTEN[1:]
 
 
-@pytest.mark.parametrize(
-    ("sides", "eval_id", "expected"),
-    [
-        (["a:x", "a:y", "a:z"], None, ("variants", "a", ("x", "y", "z"))),
-        (["a:x@2", "a:y"], None, ("variants", "a", ("x@2", "y"))),
-        (["a@1", "@12", "@13"], None, ("iterations", "a", ("1", "12", "13"))),
-        (["a@iteration-001", "a@0012-3f2a91c07d55"], None, ("iterations", "a", ("iteration-001", "0012-3f2a91c07d55"))),
-        (["main", "v1.2", "v1.3"], None, ("revisions", "", ("main", "v1.2", "v1.3"))),
-        (["a", "model=x", "model=y"], None, ("variants", "a", ("model=x", "model=y"))),
-        (["a:model=x", "a:y"], None, ("variants", "a", ("model=x", "y"))),
-        (["HEAD@{1}", "@"], None, ("revisions", "", ("HEAD@{1}", "@"))),
-        ([], "a", ("variants", "a", ())),
-        (["x", "2"], "a", ("variants", "a", ("x", "2"))),
-        (["@1", "a@2"], "a", ("iterations", "a", ("1", "2"))),
-        (["a@1", "@2", "model=x"], None, ("iterations", "a", ("1", "2", "model=x"))),
-    ],
-)
+@in_table
 def test_sides_are_variants_iterations_or_revisions(sides, eval_id, expected):
-    assert read_sides(sides, eval_id) == expected
+    kind, of, names = read_sides(sides.split(), eval_id)
+    assert f"{kind} {of}: {' '.join(names)}".strip() == expected
 
 
-@pytest.mark.parametrize(
-    "sides", [[], ["main"], ["a:x", "a:x"], ["a:x", "b:y"], ["a@1", "b@2"], ["a@1", "main"], ["a:x", "a@1"]]
-)
+@in_table
 def test_sides_that_do_not_go_together_are_refused(sides):
     with pytest.raises(ConfigurationError):
         read_sides(sides, None)
 
 
-@pytest.mark.parametrize(
-    ("slug", "names"),
-    [("0001-abc", "1 001 iteration-001 0001-abc"), ("0001", "0001"), ("0010", "10 0010 iteration-10")],
-)
+@in_table
 def test_an_iteration_is_named_by_its_number_or_label_as_last_scored_or_by_its_report(slug, names):
     first, ten = sample.snapshot(1, sample.commit(0)), sample.snapshot(10, sample.commit(1))
     again = replace(first, slug="0001-abc", commit=sample.commit(2))

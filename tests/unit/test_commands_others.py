@@ -221,15 +221,7 @@ def test_anything_else_is_left_to_typer(arguments):
     assert plain_build(arguments) is None
 
 
-@pytest.mark.parametrize(
-    "file",
-    [
-        "action.yml",
-        ".github/workflows/gate.yml",
-        "sitegen/recognition/skeletons/gate.yml",
-        "sitegen/recognition/skeletons/pages.yml",
-    ],
-)
+@in_table
 def test_every_option_that_a_workflow_builds_with_is_plain(file):
     lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
     builds = [line for line in lines if "sitegen build" in line or ("arguments" in line and "(" in line)]

@@ -21,6 +21,7 @@ from sitegen.llm.files import JUDGE, parse_template, partial_of
 from tests.gitrepo import GitRepo, put
 from tests.loops import run_loop
 from tests.messages_api import KEY, Api, Reply, Script, serving
+from tests.rows import in_table
 from tests.sites import content, on_a_terminal
 
 PROMPT = "Add up.\n<!-- user -->\n{input}\n"
@@ -477,16 +478,7 @@ def test_a_project_may_have_prompts_of_its_own(commands):
     assert commands.rows()[0]["quality"] == 5
 
 
-@pytest.mark.parametrize(
-    ("entry", "why"),
-    [
-        ("settings: {prompt: ../secret.md}", "The project names a file outside itself."),
-        (
-            "outputs: ../../../taken.json",
-            "evals.sums.outputs is text ('../../../taken.json'): it leads out of the project. It does not count.",
-        ),
-    ],
-)
+@in_table
 def test_a_project_cannot_name_files_outside_of_it(commands, tmp_path, entry, why):
     (tmp_path / "secret.md").write_text("{input}")
     commands.put("evals/manifest.yaml", f"evals: {{sums: {{{entry}}}}}\n")

@@ -33,6 +33,7 @@ from sitegen.config.models import (
 from sitegen.config.site import read_site
 from sitegen.errors import ConfigurationError
 from sitegen.model.problems import Finding, Parsed
+from tests.rows import in_table
 from tests.scoring.test_tables import tables
 
 PATH = "evals/manifest.yaml"
@@ -154,9 +155,7 @@ def test_only_what_is_wrong_of_a_table_is_lost(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "text", ["redact = 5\n", 'redact = ["a", 5]\n', 'redcat = ["a"]\n', "Redact = []\n", "title = \n"]
-)
+@in_table
 def test_a_configuration_that_may_hide_values_in_vain_ends_the_command(tmp_path: Path, text: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         site(tmp_path, text)

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.series import (
@@ -20,6 +19,7 @@ from sitegen.pages.trend.page import TrendView, edited_before_outputs
 from sitegen.pages.trend.trend_chart import trend
 from sitegen.pages.trend.trend_rows import iterations
 from tests import pages_sample as sample
+from tests.rows import in_table
 
 AT = sample.commit(5)
 CARD = Scorecard(status="scored", counts=Counts(), metrics=(), documents=(), fields=())
@@ -90,22 +90,14 @@ def test_trend_and_terminal_name_what_an_output_is_a_copy_of():
     assert not any("same output" in line for line in lines)
 
 
-@pytest.mark.parametrize(
-    ("outputs", "rows"),
-    [
-        pytest.param(["a", "b", "b", "b"], ["copied 4 3 same 2", "named 3 same 2", "2", "1"], id="of the output below"),
-        pytest.param(["a", "b", "a"], ["3 back 1", "2", "1"], id="back to an older output"),
-        pytest.param(["a", "b", "a", "a"], ["copied 4 same 1", "3 back 1", "2", "1"], id="back, and again"),
-        pytest.param(["a", "a", "a*", "a", "b"], ["4", "copied 3 same 1", "2", "copied 2 same 1", "1"], id="with a*"),
-    ],
-)
-def test_rows_of_iterations_stay_in_place_and_copies_of_the_output_below_are_one(outputs: list[str], rows: list[str]):
-    series = replace(sample.series(3), points=tuple(series_of(*outputs)))
+@in_table
+def test_rows_of_iterations_stay_in_place_and_copies_of_the_output_below_are_one(case, outputs, rows):
+    series = replace(sample.series(3), points=tuple(series_of(*outputs.split())))
     view = sample.trend(series).view
     assert isinstance(view, TrendView)
     parts = r"<tr class=(\w+)>|<a href=0*(\d+)\.html>|(same|back)(?= output as| to the output of)"
     found = [re.findall(parts, row) for row in iterations(view).splitlines()]
-    assert [" ".join("".join(part) for part in row) for row in found] == rows
+    assert ", ".join(" ".join("".join(part) for part in row) for row in found) == rows
 
 
 def test_an_edit_stands_beside_the_output_that_it_first_made_and_not_beside_a_copy_of_its_commit():

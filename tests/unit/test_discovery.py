@@ -22,13 +22,14 @@ from sitegen.recognition.instruction_files import InstructionGlob
 from sitegen.recognition.output_series import run_globs_of
 from sitegen.scoring.kinds import specs_of
 from tests.gitrepo import LFS_POINTER, GitRepo, Link
+from tests.rows import in_table
 from tests.scoring.test_tables import tables
 from tests.sites import build_site, content, run
 from tests.unit.test_layouts import look as _look
 
 ORDERS = {"number": "A-1", "total": 12.5, "buyer": {"name": "Ann", "city": "Bern"}}
 COLUMNS = tables(Path(__file__).with_name("found_columns.md").read_text(encoding="utf-8"))[0]
-RUNS, HEADLINES, NAMES, PROMPTS, SCORES, UNREAD = (
+RUNS, HEADLINES, NAMES, PROMPTS, SCORES, UNREAD, *_ = (
     [tuple(row.values()) for row in table]
     for table in tables(Path(__file__).with_name("discovery.md").read_text(encoding="utf-8"))
 )
@@ -312,17 +313,7 @@ def test_the_terminal_says_what_else_may_be_an_eval_in_five_lines(number, repo):
     assert (lines[-1] == "2 more such notes on problems.html.") == (number == 6)
 
 
-@pytest.mark.parametrize(
-    ("path", "rows", "doubt"),
-    [
-        ("evals/ratings.json", {"ratings": {"c1": {"human_score": 4}, "c2": {"human_score": 2}}}, "those of people"),
-        ("evals/rated.csv", "id,rater,output,score\n1,Ann,a,4\n2,Bob,b,5\n", "those of people, as [].rater says"),
-        ("evals/examples/results.json", {"accuracy": 0.5}, "an example or input, as its folder says"),
-        ("data/output/certificate.json", {"stress_ratio": 1.14}, "is called as a measure is, such as stress_ratio"),
-        ("data/churn/usage_metrics.json", {"monthly_churn_rate": 0.5}, "an example or input, as its folder says"),
-        ("data/golden.csv", "n,gold_label,llm_label\n1,a,a\n2,b,a\n3,a,a\n4,b,b\n", "expected values alone, as"),
-    ],
-)
+@in_table
 def test_what_may_be_no_output_of_a_model_is_told_with_the_lines_to_write_and_not_taken(
     path, rows, doubt, repo, tmp_path
 ):

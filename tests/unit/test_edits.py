@@ -22,6 +22,7 @@ from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
 from tests.gitrepo import GitRepo
 from tests.pages_sample import series
+from tests.rows import in_table
 from tests.sites import broken_links, build_site, content, differs_from_cold, renderer_of
 from tests.unit.test_noise import card
 from tests.unit.test_windows import F1, commit, edit, snapshot
@@ -134,22 +135,13 @@ def test_a_copy_of_the_output_before_leaves_its_edits_to_the_next_one_as_well():
     assert linked(timed, 1, 3) == [[1], [3], [3], []]
 
 
-@pytest.mark.parametrize(
-    ("number", "message", "edits", "expected"),
-    [
-        (3, 'Revert "two" (#7)', (1, 3, 6), (1, True, [[], [3, 6]])),
-        (3, "Oh.\n\nThis reverts commit 0123abc.", (1, 3, 6), (1, True, [[], [3, 6]])),
-        (3, 'Revert "two", and what it was told', (1, 3, 7), (7, False, [[7], []])),
-        (3, "Make it again", (1, 3, 6), (6, False, [[6], []])),
-        (1, "Bring it back", (1, 3, 6), (1, True, [[], [3, 6]])),
-    ],
-)
+@in_table
 def test_an_output_that_was_put_back_is_as_old_as_when_it_was_there_first(number, message, edits, expected):
     places = ((1, 2, "x"), (2, 5, "y"), (number, 7, "x"), (4, 9, "z"))
     outputs = [replace(snapshot(n, at), outputs=(Blob("out.json", oid),)) for n, at, oid in places]
     outputs[2] = replace(outputs[2], commit=replace(outputs[2].commit, body=message))
     found = OutputEdits(outputs[:3], [edit(position) for position in edits])
-    assert (found.made_with[2][0].position, found.stale[2], linked(outputs, *edits)[2:]) == expected
+    assert [found.made_with[2][0].position, found.stale[2], linked(outputs, *edits)[2:]] == expected
 
 
 def test_a_time_that_cannot_be_read_is_none():

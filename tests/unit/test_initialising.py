@@ -16,6 +16,7 @@ from sitegen.recognition.discovery import Discovery
 from sitegen.recognition.initialising import SKELETONS, requirement, source_of, workflows
 from sitegen.scoring.rules import compile_rules
 from tests.gitrepo import GitRepo, put
+from tests.rows import in_table
 from tests.sites import content, run
 
 PATHS = [path for _, path in SKELETONS]
@@ -53,23 +54,9 @@ def test_in_a_project_that_has_nothing_files_to_begin_with_are_written_if_they_a
 
 
 COMMIT = "0123456789" * 4
-GIT = {"vcs_info": {"vcs": "git", "commit_id": COMMIT}}
 
 
-@pytest.mark.parametrize(
-    ("record", "source"),
-    [
-        (
-            {"url": "https://ann:key@example.org/tools/sitegen.git", **GIT},
-            f"git+https://example.org/tools/sitegen@{COMMIT}",
-        ),
-        ({"url": "https://example.org/a b/sitegen", **GIT}, None),
-        ({"url": "https://example.org/sitegen", "vcs_info": {"vcs": "git", "commit_id": "main"}}, None),
-        ({"url": "file:///home/ann/sitegen", **GIT}, None),
-        ({"url": "file:///home/ann/sitegen", "dir_info": {"editable": True}}, None),
-        ({"url": "https://example.org/sitegen.whl", "archive_info": {}}, None),
-    ],
-)
+@in_table
 def test_only_a_commit_of_a_repository_on_the_web_is_a_source(record, source):
     assert source_of(record) == source
 
@@ -200,13 +187,7 @@ def test_the_examples_in_the_skeletons_are_right_when_they_are_uncommented(proje
     assert ([entry.id for entry in read.evals], findings) == (["receipts"], ())
 
 
-@pytest.mark.parametrize(
-    ("agent", "read"),
-    [
-        ("verifier", ["verifier/instructions.md", "verifier/error-types.md", "verifier/metrics.md"]),
-        ("critic", ["verifier/error-types.md", "critic/instructions.md"]),
-    ],
-)
+@in_table
 def test_an_agent_is_thin_and_points_to_files_that_are_written_with_it(project, agent, read):
     run("init", "--skeletons", project.path)
     text = (project.path / f".claude/agents/{agent}.md").read_text()

@@ -29,6 +29,7 @@ from sitegen.stats.intervals import (
     wilson,
 )
 from sitegen.stats.significance import least_change, least_net_flips
+from tests.rows import in_table
 from tests.scored import scored
 
 
@@ -110,10 +111,7 @@ def test_quantiles_are_those_of_scipy(level, freedom):
     assert normal(level) == pytest.approx(scipy.stats.norm.ppf((1 + level) / 2), rel=1e-13)
 
 
-@pytest.mark.parametrize(
-    ("right", "trials", "low", "high"),
-    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
-)
+@in_table
 def test_wilson_gives_the_intervals_that_newcombe_printed_in_1998(right, trials, low, high):
     from statsmodels.stats.proportion import proportion_confint
 
@@ -186,10 +184,7 @@ def test_a_change_from_or_to_nothing_at_all_is_none():
     assert ratio_change(Counter({Paired(Share(0.0, 0.0), Share(1.0, 2.0)): 3})) is None
 
 
-@pytest.mark.parametrize(
-    ("outcomes", "differ", "pairs"),
-    [("A" * 14, 0, 91), ("BBCCCCCCDDDDEE", 68, 91), ("AB", 1, 1), ("AAB", 2, 3), ("A", 0, 0), ("", 0, 0)],
-)
+@in_table
 def test_pairs_that_differ_are_what_agreement_lacks(outcomes, differ, pairs):
     """The first two are subjects of the usual example of Fleiss' kappa, with an agreement of 1.000 and 0.253."""
     assert differing_pairs(outcomes) == (differ, pairs)

@@ -21,6 +21,7 @@ from sitegen.pages.overview.news import news, undo_of
 from sitegen.pages.overview.page import SiteCounts
 from sitegen.text.plain import day
 from tests import pages_sample as sample
+from tests.rows import in_table
 from tests.scoring.test_tables import tables
 from tests.unit.test_for_machines import commit, step, summary
 from tests.unit.test_standing import verdict
@@ -139,13 +140,7 @@ def test_the_sentences_are_right_in_odd_cases(row: dict[str, str]) -> None:
     assert [sentence.text for sentence in sentences(*EVALS[row["case"]])] == wanted
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (0.8, "Read the cases with the lowest scores in iteration-001 of Eval a."),
-        (1.0, "Nothing: no newest output has an error."),
-    ],
-)
+@in_table
 def test_where_judges_only_gave_scores_the_lowest_ones_are_to_be_read(value: float, expected: str) -> None:
     scored = scored_cases(value)
     assert (scored.has_only_scores, sentences(scored)[-1].text) == (True, expected)

@@ -204,12 +204,9 @@ def test_of_pairs_without_a_change_few_get_a_word_for_one(pairs: Pairs):
     assert given["likely better"] + given["likely worse"] <= 36
 
 
-@pytest.mark.parametrize(
-    ("pairs", "change", "least"),
-    [(Pairs(6), 0.2, 83), (Pairs(10), 0.1, 53), (Pairs(10), 0.2, 96), (Pairs(30), 0.1, 94), (Pairs(1, 100), 0.2, 85)],
-)
-def test_a_true_change_is_found_as_often_as_methods_says(pairs: Pairs, change: float, least: int):
-    given = words(pairs, change, trials=100)
+@in_table
+def test_a_true_change_is_found_as_often_as_methods_says(pairs, change, least):
+    given = words(Pairs(*pairs), change, trials=100)
     assert given["better"] >= least
     assert not given["worse"]
 

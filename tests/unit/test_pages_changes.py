@@ -1,6 +1,5 @@
 """Changes and intervals as pages show them: in points, with their parts, and with what has to be known."""
 
-import pytest
 from msgspec.structs import replace
 
 from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap, Unit
@@ -10,6 +9,7 @@ from sitegen.pages.labels import DisplayedChange, changes, interval_basis, own_u
 from sitegen.text import markdown_cells
 from sitegen.text.values import NO_CHANGE
 from tests import pages_sample as sample
+from tests.rows import in_table
 
 F1 = sample.SPECS[0]
 PARAGRAPHS = Nouns(document="paragraph")
@@ -76,9 +76,7 @@ def test_points_that_nobody_compared_have_no_changes():
     assert changes((F1,), PARAGRAPHS, before, replace(after, change=None)) == ()
 
 
-@pytest.mark.parametrize(
-    ("change", "written"), [(0.0, "0"), (1e-12, "0"), (0.0364, "+0.036"), (-0.05, "−0.050"), (-0.0000591, "−0.000059")]
-)
+@in_table
 def test_a_change_in_its_own_unit_has_a_sign_and_the_digits_that_count(change, written):
     assert own_unit(change, F1) == written
     assert markdown_cells.signed(change) == (NO_CHANGE if written == "0" else written)
@@ -87,14 +85,6 @@ def test_a_change_in_its_own_unit_has_a_sign_and_the_digits_that_count(change, w
 PARAGRAPH_NUMBERS = Nouns(attribute="category", attributes="categories", document="paragraph")
 
 
-@pytest.mark.parametrize(
-    ("unit", "n", "words"),
-    [
-        ("documents", 6, "6 paragraphs"),
-        ("fields", 1_400, "1,400 categories of these paragraphs"),
-        ("cases", 20, "20 cases"),
-        ("cases", 1, "1 case"),
-    ],
-)
+@in_table
 def test_an_interval_says_what_it_was_made_from(unit: Unit, n: int, words: str):
     assert interval_basis(unit, n, PARAGRAPH_NUMBERS) == words

@@ -66,22 +66,10 @@ def verdict(decision: Decision, why: Why, change: float = -0.1, detectable: floa
     return points.verdict(decision=decision, why=why, change=change, interval=Ends(-0.2, -0.05), **counts)
 
 
-@pytest.mark.parametrize(
-    ("decision", "why", "change", "said"),
-    [
-        ("worse", "a field was lost", -0.1, ("worse", "worse")),
-        ("worse", "a field was lost", 0.0, ("worse in part", "worse in part")),
-        ("likely worse", "a field was lost", 0.015, ("worse in part", "worse in part")),
-        ("worse", "beyond chance", -0.1, ("worse", "worse")),
-        ("better", "beyond chance", 0.1, ("better", "better")),
-        ("same", "nothing moved", 0.0, ("no change", "same")),
-        ("likely better", "flips may be chance", 0.0, ("likely better case by case", "likely better")),
-        ("likely worse", "flips may be chance", 0.1, ("likely worse case by case", "likely worse")),
-    ],
-)
+@in_table
 def test_no_word_contradicts_the_number_beside_it(decision, why, change, said):
     found = replace(verdict(decision, why, change), lost_fields=(("a", 4), ("b", 3)))
-    assert (verdict_word(found, higher_is_better=True), effects.grade_of(found, sample.SPECS[0])) == said
+    assert [verdict_word(found, higher_is_better=True), effects.grade_of(found, sample.SPECS[0])] == said
     assert verdict_word(replace(found, change=-change), higher_is_better=False) == said[0]
 
 

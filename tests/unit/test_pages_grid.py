@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from markupsafe import escape
 from msgspec.structs import replace
 
@@ -18,6 +17,7 @@ from sitegen.pages.report.grid import DRAWN, LONG, PART, SHOWN, CaseGrid, verdic
 from sitegen.scoring.answers import answered_cases
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
+from tests.rows import in_table
 from tests.sites import broken_links, build_site, differs_from_cold
 
 HOSTILE = "</script><script>alert(1)</script>\u202e<b>"
@@ -138,10 +138,7 @@ def test_answers_are_marked_against_what_is_expected_or_the_first_that_passed() 
     assert grid(answers).address({"language": "de"}) == ""
 
 
-@pytest.mark.parametrize(
-    ("passed", "said"),
-    [([True], "passed"), ([False], "failed"), ([1, 0, 1], "passed 2 of 3 times"), ([None], ""), ([0.4], "40% passed")],
-)
+@in_table
 def test_the_verdict_on_answers_is_a_word_or_a_count(passed: list[Any], said: str) -> None:
     (case,) = cases(*(("p", "a", "x", each) for each in passed))
     assert verdict(case.answers) == said

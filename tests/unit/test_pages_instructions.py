@@ -25,6 +25,7 @@ from sitegen.pages.instructions import (
 )
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
+from tests.rows import in_table
 from tests.sites import renderer_of, written
 
 COUNTS = (
@@ -212,10 +213,7 @@ def test_versions_and_what_was_forgotten_about_them_stand_beside_the_edits():
     assert '<span class="pill warn">a new version without an edit</span>' in html
 
 
-@pytest.mark.parametrize(
-    ("path", "lines", "noted"),
-    [(".claude/agents/reader.md", 100, 0), (".claude/agents/reader.md", 101, 1), ("prompts/reader.md", 101, 0)],
-)
+@in_table
 def test_a_long_agent_definition_is_noted(path: str, lines: int, noted: int):
     edit = sample.edit(sample.commit(1, "x"), None, "x\n", path, "added")
     view = view_of(InstructionHistory(path, (edit,)), (record(PatchCounts(lines, 0)),), b"x\n" * lines)

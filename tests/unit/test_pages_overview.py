@@ -18,6 +18,7 @@ from sitegen.pages.overview.focus import said_of
 from sitegen.pages.overview.page import SiteCounts
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample as sample
+from tests.rows import in_table
 from tests.sites import renderer_of, words_of
 from tests.unit.test_for_machines import headline
 
@@ -104,10 +105,7 @@ def test_an_eval_that_cannot_be_compared_does_not_pass_for_one_that_did_not_chan
     assert _view(refused).mean_change is None
 
 
-@pytest.mark.parametrize(
-    ("kind", "attribute", "said"),
-    [("judged", "passed", "failed"), ("judged", "names the price", "names the price"), ("fields", "passed", "passed")],
-)
+@in_table
 def test_the_one_verdict_of_a_case_has_failed(kind, attribute, said):
     assert said_of(EvalInfo("a", "A", kind=kind), attribute) == said
 

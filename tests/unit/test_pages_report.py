@@ -27,6 +27,7 @@ from sitegen.text.values import as_text
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
+from tests.rows import in_table
 from tests.sites import build_site, content, differences, problems_text, renderer_of, words_of
 
 
@@ -167,18 +168,7 @@ def test_of_very_many_documents_those_with_the_most_errors_are_listed():
     assert view.leaves_anything_out
 
 
-@pytest.mark.parametrize(
-    ("attribute", "name"),
-    [
-        ("walls[].area", "walls"),
-        ("shipper.name", "shipper"),
-        ("total", "(top level)"),
-        ('["a.b"].c', '["a.b"]'),
-        ('["a.b"]', "(top level)"),
-        ("", "(top level)"),
-        ("[].x", "(top level)"),
-    ],
-)
+@in_table
 def test_a_section_is_the_first_step_of_an_attribute(attribute, name):
     assert section(attribute) == name
 
@@ -207,16 +197,7 @@ def test_the_report_says_which_instructions_made_the_output():
     assert made_with().startswith("the last edit when this output was added; it records no")
 
 
-@pytest.mark.parametrize(
-    ("recorded_at", "position"),
-    [
-        (None, 20),
-        ("2025-01-25T00:00:00", 10),
-        ("2025-03-13T10:00:00+00:00", 20),
-        ("2024-12-31T00:00:00Z", None),
-        ("yesterday", None),
-    ],
-)
+@in_table
 def test_the_instructions_are_those_of_the_newest_edit_that_the_output_can_have_seen(recorded_at, position):
     edits = [sample.edit(at) for at in (10, 20, 30)]
     at = replace(sample.series(1).points[0].snapshot, commit=sample.commit(25), recorded_at=recorded_at)

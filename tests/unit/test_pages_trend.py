@@ -24,6 +24,7 @@ from sitegen.project import Options
 from sitegen.questions.study import read_series
 from sitegen.stats.counts import error_numbers
 from tests import pages_sample as sample
+from tests.rows import in_table
 
 
 def _series_of_fields(*counts_by_point: dict[str, Counts]) -> Series:
@@ -144,17 +145,11 @@ def test_fields_that_flip_under_unchanged_instructions_are_named(demo):
     assert re.findall(r'<a href="(fields/[^"]*)">', shown) == rows
 
 
-@pytest.mark.parametrize(
-    ("eval_id", "first", "last", "shown"),
-    [
-        ("lab-reports", ("report-a", 1, 14, 14), ("report-b", 0, 13, 14), "Outputs with an error"),
-        ("glaze-questions", ("recipe-4", 6, 12, 12), ("use-6", 1, 2, 12), "Answers with an error"),
-    ],
-)
+@in_table
 def test_documents_are_listed_by_how_many_different_outputs_got_them_wrong(demo, eval_id, first, last, shown):
     page = sample.trend(read_series(Options(demo), eval_id))
     documents = sample.view_of(page).documents
-    assert (documents[0], documents[-1]) == (first, last)
+    assert [[*documents[0]], [*documents[-1]]] == [first, last]
     assert shown in sample.html_of(page)
 
 

@@ -4,11 +4,10 @@ import json
 import subprocess
 import sys
 
-import pytest
-
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.stats import counts
+from tests.rows import in_table
 
 
 def judged(*outcomes: Outcome) -> list[Judgement]:
@@ -45,9 +44,7 @@ def test_totals_are_summed_number_by_number() -> None:
     ) == Counts(tp=2, fp=2, fn=3, tn=4, omission=5, hallucination=6, wrong_value=7, format_error=10)
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"), [([], None), ([None], None), ([0.5, None, 1.0, None], 0.75), ([0.0], 0.0)]
-)
+@in_table
 def test_a_mean_leaves_out_what_is_undefined(given: list[float | None], expected: float | None) -> None:
     assert counts.mean(given) == expected
 

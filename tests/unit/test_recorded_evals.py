@@ -100,19 +100,7 @@ def test_only_runs_that_state_what_is_wanted_are_points_and_settings_and_truth_s
     assert speed[-1]["then"]["f1"] == 0.5
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "index.html",
-        "evals/sums/index.html",
-        "evals/sums/0007-sums-06.html",
-        "evals/sums/compare.html",
-        "regressions.html",
-        "feed.xml",
-        "badges/sums.svg",
-        "summary.md",
-    ],
-)
+@in_table
 def test_every_page_of_it_says_that_its_numbers_are_recorded(sites, address):
     assert "recorded" in page(sites[2], address)
 

@@ -13,6 +13,7 @@ import yaml
 
 from sitegen import schemas
 from tests.golden.repository import write
+from tests.rows import in_table
 from tests.schemas.forms import FOLDER, WRITTEN, generated
 from tests.sites import build_site, content, run
 
@@ -143,19 +144,7 @@ def test_the_files_of_this_project_and_of_the_demo_fit_the_schemas_of_what_is_re
     assert complaints("config", config) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "document"),
-    [
-        ("config", {"titel": "x"}),
-        ("config", {"regressions": {"mute": [{"eval": "x", "commit": "1234567"}]}}),
-        ("field-mapping", {"tolerances": {"default": {"percentage": 1}}}),
-        ("field-mapping", {"field_types": {"number": ["total"]}}),
-        ("field-mapping", {"tolerances": {"default": {"percent": "5 %"}}}),
-        ("field-mapping", {"tolerances": {"default": {"absolute": -1}}}),
-        ("manifest", {"evals": {"x": {"kind": 3}}}),
-        ("manifest", {"eval": {}}),
-    ],
-)
+@in_table
 def test_what_the_readers_refuse_the_schemas_refuse(name, document):
     schema = json.loads(schemas.content(name))
     assert [*jsonschema.Draft202012Validator(schema).iter_errors(document)] != []

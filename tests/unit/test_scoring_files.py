@@ -16,6 +16,7 @@ from sitegen.scoring.kinds import BUILTIN_KINDS, File, ScoringInputs, scorer
 from sitegen.scoring.mapping import Tolerance
 from sitegen.scoring.paths import follow, parse_path, path_text
 from sitegen.scoring.schema_types import read_schema
+from tests.rows import in_table
 from tests.scored import scored
 
 
@@ -170,14 +171,7 @@ def test_yaml_is_built_up_to_a_bound_on_what_its_aliases_stand_for() -> None:
     assert (caught.value.message, caught.value.line) == ("it grows beyond 2,000,000 keys and values", 8)
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("a: &x {b: 1}\nc: *x\nd: {<<: *x, e: 2}\n", {"a": {"b": 1}, "c": {"b": 1}, "d": {"b": 1, "e": 2}}),
-        ("&k a: *k\n", {"a": "a"}),
-        ("? [1]\n: x\n", {"?": "x"}),
-    ],
-)
+@in_table
 def test_anchors_of_yaml_stand_for_values_and_keys(text: str, value: object) -> None:
     assert read_yaml(text.encode())[0] == (value,)
 

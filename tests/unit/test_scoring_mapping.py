@@ -11,6 +11,7 @@ from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapp
 from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.paths import ValuePlace, parse_path, pattern
 from sitegen.scoring.rules import _PatternTable, compile_rules
+from tests.rows import in_table
 from tests.scoring.test_tables import tables
 
 (WRONG,) = tables(Path(__file__).with_name("mappings.md").read_text(encoding="utf-8"))
@@ -143,9 +144,7 @@ array_mappings: {walls: {csv_section: "Exterior Walls:", fields: {"Area": area}}
     assert mapped_columns("ground_truth.csv", read_mapping(b"csv_to_json: {city: city}", "{}").value) == ()
 
 
-@pytest.mark.parametrize(
-    "path", ["area", "walls[].area", "walls[0].area", "a.b.area", "meta.a.b", "ceiling_area", "x_"]
-)
+@in_table
 def test_the_index_of_patterns_finds_what_trying_each_of_them_would(path: str) -> None:
     texts = [
         *("area", "*", "*.area", "walls[*].area", "walls[0].area", "meta.*", "a.*.area", "a.b.*", '[""]'),

@@ -13,7 +13,8 @@ from sitegen.model.timeline import Blob
 from sitegen.model.usage import RunUsage
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
-from tests.names import TRUTH, names_project, output
+from tests.names import names_project, output
+from tests.rows import in_table
 from tests.sites import build_site, differences
 
 
@@ -76,16 +77,8 @@ def built(project: GitRepo, tmp_path: Path) -> list[str]:
     return differences(tmp_path / "out", cold)
 
 
-@pytest.mark.parametrize(
-    "files",
-    [
-        pytest.param({"CLAUDE.md": "# Rules\n\nRead twice.\n"}, id="the newest point is stale until the next"),
-        pytest.param(
-            {"evals/names/ground_truth.csv": TRUTH.replace("a,Ann,1", "a,Ann,7")}, id="every point has new scores"
-        ),
-    ],
-)
-def test_what_changes_earlier_points_is_shown_on_their_pages(project, tmp_path, files):
+@in_table
+def test_what_changes_earlier_points_is_shown_on_their_pages(case, project, tmp_path, files):
     build_site(project.path, tmp_path / "out", jobs=1)
     project.commit(files)
     assert built(project, tmp_path) == []

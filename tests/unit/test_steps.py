@@ -11,6 +11,7 @@ import pytest
 from sitegen.stats.outliers import Blip
 from sitegen.stats.steps import Level, Levels, _starts, levels, noise, penalty
 from tests.calibration import told_of_fall, told_of_noise
+from tests.rows import in_table
 
 Draw: TypeAlias = Callable[[random.Random, int], list[float]]
 
@@ -144,9 +145,7 @@ def test_the_example_of_the_methods_page():
     assert (round(found.noise, 3), found.blips) == (0.010, (Blip((14,), far=True),))
 
 
-@pytest.mark.parametrize(
-    ("sizes", "cases"), [((3, 3), 4), ((6, 2), 3), ((5, 5), 2), ((10, 2), 2), ((10, 5), 2), ((20, 3), 2), ((20, 20), 1)]
-)
+@in_table
 def test_without_randomness_fewer_cases_are_a_step_the_longer_they_last(sizes, cases):
     """Of a hundred cases."""
     before, after = sizes
@@ -251,9 +250,6 @@ def test_of_numbers_without_documents_heavy_tails_tell_nothing_in_99_of_100_seri
     assert told_of_noise(3, length, 400) <= 1
 
 
-@pytest.mark.parametrize(
-    ("tails", "before", "low", "fall", "least"),
-    [(0, 10, 5, 4, 90), (3, 10, 5, 4, 85), (0, 5, 5, 6, 90), (0, 10, 2, 6, 70), (0, 10, 1, 20, 85), (3, 10, 1, 20, 90)],
-)
+@in_table
 def test_of_numbers_without_documents_falls_are_still_told(tails, before, low, fall, least):
     assert told_of_fall(tails, before, low, fall, trials=60) >= least

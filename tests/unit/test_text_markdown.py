@@ -1,5 +1,3 @@
-import pytest
-
 from sitegen.text.markdown import MOST_CHARACTERS, MarkdownPage, document, passage
 from sitegen.text.patch import touched_sections
 from sitegen.text.sections import Heading, Outline, outline
@@ -50,14 +48,7 @@ def test_a_text_too_large_is_shown_as_it_is_written():
     assert document("a\n" * MOST_CHARACTERS).plain
 
 
-@pytest.mark.parametrize(
-    ("text", "html"),
-    [
-        ("![a *b* <c>](data:image/png;base64,x)", '<p><span class="img">a b &lt;c&gt;</span></p>\n'),
-        ("<script>x</script> <b onclick=x>", "<p>&lt;script&gt;x&lt;/script&gt; &lt;b onclick=x&gt;</p>\n"),
-        ('```js" onload="x\n<a>\n```\n', "<pre><code>&lt;a&gt;\n</code></pre>\n"),
-    ],
-)
+@in_table
 def test_what_a_text_brings_along_is_text(text: str, html: str):
     assert document(text).html == html
 
@@ -96,9 +87,7 @@ def test_headings_are_found_with_those_above_them():
     )
 
 
-@pytest.mark.parametrize(
-    ("number", "path"), [(1, ""), (3, "Reader"), (9, "Reader › Rules › Walls"), (99, "(untitled)")]
-)
+@in_table
 def test_a_line_belongs_to_the_heading_above_it(number: int, path: str):
     assert outline(TEXT).at(number) == path
 

@@ -22,6 +22,7 @@ from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.usage import USAGE_METRICS, missing_usage, run_usage, specs_with_usage, with_stated
 from sitegen.stats.intervals import nearest_rank
 from sitegen.text.values import to_json_bytes
+from tests.rows import in_table
 from tests.scored import scored
 
 CASES = json.dumps([{"id": "a", "input": "?", "expected": "x"}, {"id": "b", "input": "?", "expected": "y"}]).encode()
@@ -212,9 +213,7 @@ def agreement(content: str, name: str, settings: str = "{}") -> tuple[int, int, 
     return row and (row["agreed"], row["judged"], row["kappa"])
 
 
-@pytest.mark.parametrize(
-    ("name", "is_known"), [("human", True), ("Human_Verdict", True), ("needs_human", False), ("human,expert", False)]
-)
+@in_table
 def test_a_table_with_a_column_of_a_persons_verdicts_says_how_far_the_judge_agrees(name, is_known) -> None:
     rows = "id,ok,person\na,yes,yes\nb,no,no\nc,yes,no\nd,no,\ne,no,maybe\n"
     columns = {"id": "id", "passed": "ok", "human": "person"}
