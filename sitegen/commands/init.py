@@ -12,10 +12,17 @@ from sitegen.errors import SitegenError
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.history.worktree import work_tree_paths
-from sitegen.recognition.initialising import copy_templates, skeleton_files, workflows, write_files
+from sitegen.recognition.initialising import (
+    copy_templates,
+    manifest_line,
+    site_text,
+    skeleton_files,
+    workflows,
+    write_files,
+)
 
 if TYPE_CHECKING:
-    from sitegen.recognition.discovery import Discovery
+    from sitegen.recognition.files import Discovery
 
 SITE: Final = "sitegen.toml"
 _LOOKED_FOR: Final = (
@@ -92,7 +99,8 @@ def _discover(place: RepositoryPlace, head: str) -> tuple[Discovery, Mapping[str
     config, repository = read_site(place.top).value, Repository(place)
     history = files_of_history(repository, head)
     discovery = discover(repository, Layout(config, worktree_manifest(place.top, config).value), history)
-    files = {f"{config.evals_dir}/manifest.yaml": discovery.manifest, SITE: discovery.site}
+    site = site_text(discovery.instructions) if discovery.adds_globs else None
+    files = {f"{config.evals_dir}/manifest.yaml": discovery.manifest, SITE: site}
     return discovery, {path: text for path, text in files.items() if text is not None}
 
 
@@ -103,12 +111,13 @@ def discovery_lines(discovery: Discovery) -> Iterator[str]:
     for entry in discovery.proposed:
         yield f"found an eval: {entry.id}, {entry.summary} ({entry.why})"
     for entry in discovery.doubtful:
-        yield f"perhaps an eval: {entry.why}; {entry.doubt}. If it is one, write into the manifest: {entry.line}"
+        written = manifest_line(entry)
+        yield f"perhaps an eval: {entry.why}; {entry.doubt}. If it is one, write into the manifest: {written}"
     for entry in discovery.rejected:
         yield f"no eval: {entry.why}; {entry.lacks}"
     for glob in discovery.instructions:
         yield f"found instructions: {glob.glob}, {glob.summary}"
     if not discovery.existing and not discovery.proposed:
-        yield f"found no eval in {discovery.files:,} files. Looked for: {_LOOKED_FOR}"
+        yield f"found no eval in {len(discovery.history.files):,} files. Looked for: {_LOOKED_FOR}"
     if not discovery.instructions:
         yield "found no instructions. Looked for the usual places and names of prompts, rules, skills and agents"

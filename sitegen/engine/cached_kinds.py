@@ -27,7 +27,7 @@ from sitegen.model.series import Correction, Derived, EvalSummary
 from sitegen.pages.commit import CommitView, ListedCommit
 from sitegen.pages.instruction import CountedEdit
 from sitegen.pages.report.tree import PagePicture
-from sitegen.recognition import Searched
+from sitegen.recognition.files import Discovery
 from sitegen.scoring.mapping import Mapping as FieldMapping
 from sitegen.scoring.mapping_use import MappingUse
 
@@ -138,7 +138,7 @@ class Configuration(Frozen):
     mapping: Parsed[FieldMapping] | None = None
     answers: Mapping[str, str] = {}
     """Those of ``sitegen.history.repository.KnownAnswers``, for the search for evals and for the fold."""
-    search: Searched | None = None
+    search: Discovery | None = None
     """What the search of a history that names no evals has found."""
 
 

@@ -42,10 +42,10 @@ from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory
 from sitegen.pages.commit import ListedCommit
 from sitegen.project import Project
-from sitegen.recognition import search_history
+from sitegen.recognition import notes_on, search_history
 from sitegen.recognition.output_series import with_repeats
 from sitegen.recognition.places import with_found_evals
-from sitegen.recognition.searched_files import Search, work_tree_search
+from sitegen.recognition.searched_files import Search
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
 from sitegen.text.globs import compiled
@@ -214,22 +214,14 @@ class _Reading:
         earlier = CONFIGURATION.get(memo, "answers", [self._read_up_to]) or Configuration()
         self._answers = answers = KnownAnswers(earlier.answers)
         self._repository = Repository(project.place, max_blob_bytes=limits.max_blob_bytes, answers=answers)
-        self._search = Search(
-            names=files.names,
-            read=files.read,
-            earlier=files.earlier,
-            commits=files.commits,
-            kept=lambda question, path, examine: answers.about(files.blob_id(path), question, examine),
-            evals_dir=folder_path(self._config.evals_dir),
-            stated=stated.evals,
-        )
+        evals_dir = folder_path(self._config.evals_dir)
+        self._search = Search(files=files, answers=answers, evals_dir=evals_dir, stated=stated.evals)
 
     def timeline(self, since: FoldEnd | None) -> Timeline:
         """Find the evals that nobody named, and fold history by all of them."""
         project, files, searches = self._project, self._files, [self._search]
         if project.options.worktree and self._root is not None:  # uncommitted files take precedence
-            on_disk = work_tree_search(self._root)
-            searches.insert(0, replace(on_disk, earlier=files.versions, commits=files.commits))
+            searches.insert(0, Search(FilesAt(project.place, self._head, on_disk=True)))
         evaluations = [search.evaluation for search in searches]
         config, manifest = self._config, self._manifest
         for search in searches:
@@ -247,7 +239,7 @@ class _Reading:
         self._remarks += chain.from_iterable(
             _perhaps_repeats(one, layout) for one in folded.evals if one.id not in named
         )
-        notes = {one.id: searches[0].read(notes_file(layout, one.id), LARGEST_BLOB) for one in folded.evals}
+        notes = {one.id: searches[0].files.read(notes_file(layout, one.id), LARGEST_BLOB) for one in folded.evals}
         # A wrong key of an old manifest that the built one still has is listed once, as one that can be corrected.
         standing = {(remark.path, remark.message) for remark in self._remarks}
         of_history = (each for each in folded.problems if (each.path, each.message) not in standing)
@@ -306,8 +298,8 @@ class _Reading:
             return layout
         if found != before:
             CONFIGURATION.keep(self._memo, "search", Configuration(search=found))
-        self._perhaps = found.perhaps
-        self._remarks += (*found.notes, *found.perhaps)
+        notes, self._perhaps = notes_on(found, layout.manifest_path)
+        self._remarks += (*notes, *self._perhaps)
         return found.applied(layout)
 
     def _folded(self, layout: Layout, since: FoldEnd | None, *, committed: bool) -> FoldedHistory:

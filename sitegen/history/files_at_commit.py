@@ -1,4 +1,4 @@
-"""Reads files of a commit by path: the few whose blob ids are not known, such as the manifest."""
+"""Reads files of a commit or of the work tree by path: the few whose blob ids are not known, such as the manifest."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from posixpath import join, normpath
 from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.config.findings import leads_out
-from sitegen.data_files.project_files import fetch_command
+from sitegen.data_files.project_files import fetch_command, is_folder_inside, read_inside
 from sitegen.errors import POINTER, ConfigurationError, MissingObjectsError
 from sitegen.history.repository import LARGEST_BLOB, MISSING, NOTHING, TREE_MODE, BlobRead, Repository, cat_file
 from sitegen.history.repository_place import RepositoryPlace
@@ -28,15 +28,25 @@ Folders: TypeAlias = Callable[[str], dict[str, bool]]
 class FilesAt:
     """Reads files and folders of one commit by path. Use it within ``share_processes`` to read several."""
 
-    def __init__(self, place: RepositoryPlace, commit: str) -> None:
+    def __init__(self, place: RepositoryPlace, commit: str, *, on_disk: bool = False) -> None:
+        """``on_disk``: whether names and contents are those of the work tree over the commit, which may be empty then.
+
+        No link in it is followed.
+        """
         self.place = place
         self._commit = commit
+        self._on_disk = on_disk
         self._names: dict[str, dict[str, bool]] = {}
         self._ids: tuple[str, dict[str, str]] = ("", {})
         """The folder that was listed or asked about last, and the blob ids of its files by name."""
 
     def read(self, path: str, largest: int = LARGEST_BLOB) -> bytes | None:
         """Return the bytes of a file; None if there is none, or if it is larger than ``largest`` bytes."""
+        if self._on_disk:
+            try:
+                return read_inside(self.place.top, path, largest)
+            except OSError:
+                return None
         return self._object(path, "blob", largest).content
 
     def refusal(self, path: str, largest: int = LARGEST_BLOB) -> str:
@@ -67,16 +77,22 @@ class FilesAt:
 
     def commits(self, path: str) -> tuple[str, ...]:
         """Return the newest commits up to this one that wrote the file, the newest first."""
-        return Repository(self.place).commits_with(self._commit, path)
+        return Repository(self.place).commits_with(self._commit, path) if self._commit else ()
 
     def earlier(self, path: str, largest: int = LARGEST_BLOB) -> Iterator[bytes]:
         """Yield the contents of the file before this one, as ``versions`` does."""
-        return self.versions(path, largest, newest=1)
+        return self.versions(path, largest, newest=0 if self._on_disk else 1)
 
     def names(self, folder: str) -> dict[str, bool]:
         """Return the names in a folder, and whether each is a folder. Links and submodules are left out."""
         if folder in self._names:
             return self._names[folder]
+        if self._on_disk:
+            if not is_folder_inside(self.place.top, folder):
+                return {}
+            with os.scandir(self.place.top / folder) as entries:
+                own = [each for each in entries if not each.is_symlink() and (each.is_dir() or each.is_file())]
+                return self._names.setdefault(folder, {each.name: each.is_dir() for each in own})
         parent, own_name = posixpath.split(folder)
         if own_name and parent in self._names and not self._names[parent].get(own_name):
             return {}  # git need not be asked
@@ -85,9 +101,9 @@ class FilesAt:
         return self._names.setdefault(folder, {name: mode == TREE_MODE for mode, name, _ in listed})
 
     def blob_id(self, path: str) -> str | None:
-        """Return the id of a file's content without reading it; None if there is no such file."""
+        """Return the id of a file's content without reading it; None if there is no such file, or if it is on disk."""
         folder, name = posixpath.split(path)
-        if self.names(folder).get(name) is not False:
+        if self._on_disk or self.names(folder).get(name) is not False:
             return None
         if self._ids[0] != folder:  # the ids of all folders would take twice the memory of the names
             del self._names[folder]

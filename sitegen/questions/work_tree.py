@@ -40,7 +40,7 @@ from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.recognition import search_history
 from sitegen.recognition.found_cases import case_file_entry
 from sitegen.recognition.places import with_found_evals
-from sitegen.recognition.searched_files import work_tree_search
+from sitegen.recognition.searched_files import Search
 from sitegen.scoring.kinds import File
 from sitegen.text.plain import encodable
 
@@ -144,12 +144,8 @@ class WorktreeProject(Frozen, gc=True, dict=True):
                 fix = "Name a folder below the project's."
                 raise ConfigurationError("There is no such folder in the project.", where=str(evals_dir), fix=fix)
             config = dataclasses.replace(config, evals_dir=name)
-        searched = work_tree_search(root)
-        if head:
-            at = FilesAt(repository, head)
-            searched = replace(searched, earlier=at.versions, commits=at.commits)
         manifest, of_manifest = worktree_manifest(root, config)
-        searched = replace(searched, stated=manifest.evals)
+        searched = Search(FilesAt(repository, head or "", on_disk=True), stated=manifest.evals)
         layout = Layout(*with_found_evals(config, manifest, searched))
         if found := search_history(Repository(repository), layout, searched, head):
             layout = found.applied(layout)

@@ -22,7 +22,7 @@ from sitegen.importers.tool_values import TRANSCRIPT
 from sitegen.importers.usual_names import NAMES, PARTS
 from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import Value
-from sitegen.recognition.files import Reader, TrackedFile, table_of, texts, value_of
+from sitegen.recognition.files import SearchedFile, table_of, texts
 from sitegen.recognition.output_series import (
     MODEL,
     OF_EVALS,
@@ -62,13 +62,13 @@ _TEXTS: Final = frozenset(("input", "output", "reasoning"))  # parts of a case t
 _READ: Final = 3  # number of files that are read to see whether each is one case, or states the same task
 
 
-def joined_series(several: Iterable[OutputSeries], read: Reader) -> list[OutputSeries]:
+def joined_series(several: Iterable[OutputSeries]) -> list[OutputSeries]:
     """Join the series of those who answered the same, in the place of the first of them; leave the others."""
     listed = [*map(_of_one_run, several)]
     present = {series.path: series for series in listed if not (series.deleted or series.parts)}
     joined: dict[str, list[OutputSeries]] = {}  # at the path of the first part, and nothing at those of the others
-    in_folders = chain(_in_folders(present, read), _in_folders_of_runs(present), _in_folders_of_cases(present, read))
-    for series in chain(in_folders, _in_files(present), _of_same_cases(present, read)):
+    in_folders = chain(_in_folders(present), _in_folders_of_runs(present), _in_folders_of_cases(present))
+    for series in chain(in_folders, _in_files(present), _of_same_cases(present)):
         is_answered = "{" in series.outputs or series.outputs.endswith("/")
         for number, part in enumerate(series.parts):
             joined[part.path] = [] if number else [series if is_answered else replace(series, parts=())]
@@ -90,7 +90,7 @@ def _of_one_run(series: OutputSeries) -> OutputSeries:
     return _joined(f"{series.folder}/{first}{{variant}}{last}/{below}".lstrip("/"), parts) if below else series
 
 
-def _in_folders(present: Mapping[str, OutputSeries], read: Reader) -> Iterator[OutputSeries]:
+def _in_folders(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
     """Yield what is joined by the names of folders, the outermost first."""
     by_parent: dict[str, dict[str, dict[str, OutputSeries]]] = {}
     for path, series in present.items():
@@ -102,11 +102,11 @@ def _in_folders(present: Mapping[str, OutputSeries], read: Reader) -> Iterator[O
         folders = {name: by_parent[parent][name] for name in sorted(by_parent[parent], key=natural_order)}
         if all(map(names_a_run, folders)) or any(is_truth_by_name(name) or "*" in name for name in folders):
             continue
-        joined = _by_folder(parent, folders, read)
+        joined = _by_folder(parent, folders)
         yield from (series for series in joined if all(part.path in present for part in series.parts))
 
 
-def _by_folder(parent: str, folders: Mapping[str, Mapping[str, OutputSeries]], read: Reader) -> Iterator[OutputSeries]:
+def _by_folder(parent: str, folders: Mapping[str, Mapping[str, OutputSeries]]) -> Iterator[OutputSeries]:
     """Yield the outputs of the folders in a parent, by their paths below these: a series of cases, or one a path."""
     are_models = len([*filter(MODEL.search, folders)]) * 2 >= len(folders) >= _LEAST
     shared = {
@@ -119,7 +119,7 @@ def _by_folder(parent: str, folders: Mapping[str, Mapping[str, OutputSeries]], r
     are_named = are_models or any(map(_VARIANT.search, folders))
     if len(alone) == 1 and not are_named and is_result_by_name(basename(parent)):
         scores = [one for rests in folders.values() for rest, one in rests.items() if rest in alone]
-        tried = [_parts_of_case(one.newest, read) or {} for one in scores]
+        tried = [_parts_of_case(one.newest) or {} for one in scores]
         are_judged = ("passed" in parts and _TEXTS & parts.keys() for parts in tried)
         tells = len(shared) > 1 or len(scores) >= _READ or all(are_judged)
         if tells and len(tried) >= _LEAST and all(tried):
@@ -127,7 +127,7 @@ def _by_folder(parent: str, folders: Mapping[str, Mapping[str, OutputSeries]], r
             return
     are_same = all(2 * sum(rest in shared for rest in rests) >= len(rests) for rests in folders.values())
     are_of_cases &= are_same and all(not one.is_glob for one in firsts)
-    if are_of_cases and all(_parts_of_case(one.newest, read) is not None for one in firsts):
+    if are_of_cases and all(_parts_of_case(one.newest) is not None for one in firsts):
         yield _joined(f"{parent}/{'{model}' if are_models else '{variant}'}/", every)
     elif are_models:
         for rest in sorted(shared):
@@ -142,9 +142,9 @@ def _by_folder(parent: str, folders: Mapping[str, Mapping[str, OutputSeries]], r
                 yield _joined(f"{parent}/{{model}}/{re.sub(r'(?:20)?[*]', '{variant}', glob)}", parts)
 
 
-def _parts_of_case(file: TrackedFile, read: Reader) -> Mapping[str, object] | None:
+def _parts_of_case(file: SearchedFile) -> Mapping[str, object] | None:
     """Return the parts of the one case that a file is; None if it states no verdict and no score, or several cases."""
-    value = value_of(file.ending, read(file.path) or b"")
+    value = file.value
     if (
         not isinstance(value, dict)
         or table_of(value) is not None
@@ -156,7 +156,7 @@ def _parts_of_case(file: TrackedFile, read: Reader) -> Mapping[str, object] | No
     return None if columns is None else columns.parts
 
 
-def _in_folders_of_cases(present: Mapping[str, OutputSeries], read: Reader) -> Iterator[OutputSeries]:
+def _in_folders_of_cases(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
     """Yield folders in which each file with a result is one judged case: ``results/c1.json``, ``runs/*/c1.json``."""
     beside: dict[str, list[OutputSeries]] = {}
     for path, series in present.items():
@@ -170,7 +170,7 @@ def _in_folders_of_cases(present: Mapping[str, OutputSeries], read: Reader) -> I
         is_whole = "*" in place or len(several) == sum(path.startswith(place) for path in present)
         files = [file for one in several for file in (one.files if "*" in basename(one.path) else (one.newest,))]
         some = (*files[:MOST_BESIDE], *files[MOST_BESIDE:][-1:]) if is_whole else ()
-        tried = {file.path: _parts_of_case(file, read) for file in some}
+        tried = {file.path: _parts_of_case(file) for file in some}
         stated = [parts for parts in tried.values() if parts is not None]
         are_judged = all("passed" in parts and _TEXTS & parts.keys() for parts in stated)
         if are_judged and len(stated) >= max(_READ, len(tried) / 2):
@@ -233,7 +233,7 @@ def _in_files(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
                 yield series
 
 
-def _of_same_cases(present: Mapping[str, OutputSeries], read: Reader) -> Iterator[OutputSeries]:
+def _of_same_cases(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
     """Yield what is joined because files or folders beside each other have the same columns or numbers, and cases."""
     beside: dict[tuple[str, str], list[str]] = {}
     for stem, ending in map(splitext, (path for path in present if "*" not in path)):
@@ -250,8 +250,7 @@ def _of_same_cases(present: Mapping[str, OutputSeries], read: Reader) -> Iterato
         by_cases: dict[tuple[frozenset[str], frozenset[str]], list[str]] = {}
         named = [name for name in fit if not (is_truth_by_name(name) or OF_NOW.search(name))]
         for number, name in enumerate(named[:room], 1):
-            file = present[f"{before}{name}{after}"].newest
-            value = value_of(file.ending, read(file.path) or b"")
+            value = present[f"{before}{name}{after}"].newest.value
             same = _same_of(value, are_variants=any(map(_VARIANT.search, fit)))
             by_cases.setdefault(same, []).append(name)
             room -= 1

@@ -29,25 +29,23 @@ from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
 from sitegen.history.repository import MISSING, Repository
 from sitegen.history.timeline import advance
-from sitegen.model.frozen import Frozen, grouped
+from sitegen.model.frozen import grouped
 from sitegen.model.metrics import traits_of
 from sitegen.model.timeline import EvalHistory
 from sitegen.recognition.answered_series import MOST_BESIDE, joined_series
 from sitegen.recognition.document_folders import beside_their_outputs, folders_of_documents
 from sitegen.recognition.files import (
-    BYTES,
-    MOST_BYTES,
-    MOST_READ,
     PDF,
     REPORTS,
+    Discovery,
     FilesOfHistory,
-    Reader,
-    TrackedFile,
-    bounded,
+    Proposal,
+    SearchedFile,
+    searched_files,
     why_malformed,
 )
-from sitegen.recognition.initialising import Proposal, manifest_text, site_text
-from sitegen.recognition.instruction_files import InstructionGlob, instruction_globs
+from sitegen.recognition.initialising import manifest_text
+from sitegen.recognition.instruction_files import instruction_globs
 from sitegen.recognition.output_series import (
     OF_EVALS,
     OutputSeries,
@@ -62,7 +60,7 @@ from sitegen.recognition.output_series import (
 )
 from sitegen.recognition.places import with_found_evals
 from sitegen.recognition.recognition import OFTEN, Recognition, doubt_about, recognise, states_results
-from sitegen.recognition.searched_files import Search
+from sitegen.recognition.searched_files import BYTES, MOST_BYTES, MOST_READ, Search
 from sitegen.scoring.kinds import File, ScoringInputs, scored_with_own_metrics, scorer, specs_of
 from sitegen.text.globs import escaped, matches, without_answerers
 from sitegen.text.plain import counted
@@ -79,31 +77,30 @@ _Found: TypeAlias = tuple[OutputSeries, Proposal]
 """A series of outputs, and the eval that it could be."""
 
 
-def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Sequence[str], at: FilesAt) -> list[Proposal]:
+def _proposals(files: Sequence[SearchedFile], existing_ids: Sequence[str]) -> list[Proposal]:
     """Return the evals that the files could hold, the most likely first, and what is told of other files."""
     present = [file for file in files if not file.deleted]
     refused = data_files(
         (file for file in present if file.refused and is_result_by_name(file.path)), {file.ending for file in files}
     )
     # A link that was deleted is missing.
-    unread = {file.path: file.refused for file in refused if file.oid or at.refusal(file.path) != MISSING}
+    unread = {
+        file.path: file.refused for file in refused if file.oid or file.search.files.refusal(file.path) != MISSING
+    }
     unread |= (beside := beside_their_outputs(present))
     candidates = data_files(file for file in files if not (file.refused or file.path in beside))
     # What was expected before it was deleted is the truth if nothing is called so now.
     names = {file.name for file in candidates if not file.deleted and is_truth_by_name(file.path)}
     gone = {file.path for file in candidates if file.deleted and is_truth_by_name(file.path) and file.name not in names}
     sides = tuple(file for file in candidates if not file.deleted or file.path in gone)
-    folders = folders_of_documents(sides, partial(_contents, read, at))
+    folders = folders_of_documents(sides)
     in_folders = frozenset[str]().union(*(used for _, _, used in folders))
     rest = tuple(file for file in candidates if file.path not in in_folders)
 
     found: list[_Found] = [(series, proposal) for series, proposal, _ in folders]
     not_recognised: dict[str, tuple[OutputSeries, bytes | None, str]] = {}
-    finder = TruthFinder(
-        (file for file in sides if file.path not in in_folders),
-        lambda path: next(at.earlier(path, BYTES), None) if path in gone else read(path),
-    )
-    series_of_outputs = _series_of_outputs(rest, frozenset(file.path for file in files), finder, at)
+    finder = TruthFinder(file for file in sides if file.path not in in_folders)
+    series_of_outputs = _series_of_outputs(rest, frozenset(file.path for file in files), finder)
     forms, proposals_in, single = set[tuple[frozenset[str], Any]](), Counter[str](), 0
     while len(found) < _MOST and (one := next(series_of_outputs, None)):
         series, content, proposal, reason = one
@@ -132,9 +129,9 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Sequenc
     for report in data_files((file for file in present if not file.refused), REPORTS):
         is_of_project = not found and report.name == "README.md" and report.versions >= OFTEN
         if is_of_project or (is_result_by_name(report.path) and report.folder not in homes):
-            unread[report.path] = why_malformed(report, read(report.path) or b"")
+            unread[report.path] = why_malformed(report, report.content or b"")
     strange = [(series, content) for series, content, _ in not_recognised.values() if content]
-    unknown = [_proposal(series, None, at) for series, content in strange if states_results(series, content)]
+    unknown = [_proposal(series, None) for series, content in strange if states_results(series, content)]
 
     several = [series for series, _ in found if series.parts and not series.path.endswith("/")]
     wider = {one.path: [other.path for other in several if len(other.files) > len(one.files)] for one, _ in found}
@@ -152,13 +149,6 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Sequenc
     cased = "is called otherwise only by capital letters. Give both files of a document one name"
     differ = {file.path: f"{truth.path} {cased}" for file, truth in left if truth and truth.stem != file.stem}
     return told or [*_refused({file.path: differ.get(file.path, _IN_NO_FORM) for file, _ in left})]
-
-
-def _contents(read: Reader, at: FilesAt, path: str) -> Iterator[bytes]:
-    """Yield the contents of a file that are not empty, the newest first; an empty one if a bound is reached."""
-    if (content := read(path)) is not None:
-        yield content
-    yield from filter(None, at.earlier(path, BYTES))
 
 
 def _without_sums(found: list[_Found]) -> tuple[list[_Found], list[Proposal]]:
@@ -208,14 +198,14 @@ def _in_shared_folders(found: list[_Found]) -> list[_Found]:
 
 
 def _series_of_outputs(
-    candidates: tuple[TrackedFile, ...], paths: frozenset[str], finder: TruthFinder, at: FilesAt
+    candidates: tuple[SearchedFile, ...], paths: frozenset[str], finder: TruthFinder
 ) -> Iterator[tuple[OutputSeries, bytes | None, Proposal | None, str]]:
     """Yield each series that may be outputs, its content, the eval that it could be, and why it cannot be read.
 
     The eval is None if the content is not recognised. ``paths``: those of all files, also of others than candidates.
     """
     truths = set[str]()
-    remaining = deque(joined_series(output_series(candidates), finder.read))
+    remaining = deque(joined_series(output_series(candidates)))
     while remaining:
         series = remaining.popleft()
         path = series.newest.path
@@ -225,7 +215,7 @@ def _series_of_outputs(
         # An output was rewritten, or its path suggests results. Files named like expected values need both.
         if series.versions < OFTEN and not (series.hinted or series.is_named_as_truth):
             continue
-        content, recognition, reason = _recognised(series, finder, at)
+        content, recognition, reason = _recognised(series, finder)
         if recognition:
             truths.add(truth := recognition[0].get("ground_truth", ""))
             home = dirname(truth)
@@ -236,10 +226,10 @@ def _series_of_outputs(
             content = None
         glob = numbers_alone(series.path, paths.difference(file.path for file in series.files))
         series = replace(series, outputs=glob[len(series.path) - len(series.outputs) :])
-        yield series, content, _proposal(series, recognition, at) if recognition and content else None, reason
+        yield series, content, _proposal(series, recognition) if recognition and content else None, reason
 
 
-def _proposal(series: OutputSeries, recognition: Recognition | None, at: FilesAt) -> Proposal:
+def _proposal(series: OutputSeries, recognition: Recognition | None) -> Proposal:
     """Return the eval that a series of outputs could be, without an id; one that lacks a form if it is none."""
     runs = f"{len(series.files):,} runs" if series.is_glob else f"written by {counted(series.versions, 'commit')}"
     if series.parts:
@@ -250,7 +240,7 @@ def _proposal(series: OutputSeries, recognition: Recognition | None, at: FilesAt
         return Proposal(id=series.path, why=why, lacks=_OF_NO_KNOWN_FORM)
     folder, (keys, why), outputs = series.folder or ".", recognition, series.outputs
     if not traits_of(keys.get("kind")).is_recorded:
-        repeats = with_repeats(series.path, [each.path for each in series.files], at.commits)
+        repeats = with_repeats(series.path, [each.path for each in series.files], series.newest.search.files.commits)
         outputs = repeats.removeprefix(f"{series.folder}/")
     entry = {**keys, "dir": folder, "outputs": outputs}
     if series.newest.earlier and not (series.is_glob or series.parts or keys.get("ground_truth")):
@@ -260,13 +250,13 @@ def _proposal(series: OutputSeries, recognition: Recognition | None, at: FilesAt
     return Proposal(id="", entry=entry, why=f"{series.path}, {runs}: {why}")
 
 
-def _recognised(series: OutputSeries, truths: TruthFinder, at: FilesAt) -> tuple[bytes | None, Recognition | None, str]:
+def _recognised(series: OutputSeries, truths: TruthFinder) -> tuple[bytes | None, Recognition | None, str]:
     """Return the content by which an output is recognised, as what, and why it is not if it cannot be read.
 
     One broken output, or one whose calls all failed, does not hide all that were written before it.
     """
-    file = series.newest
-    content = truths.read(file.path)
+    file, files = series.newest, series.newest.search.files
+    content = file.content
     if series.is_of_cases:
         folders = {each.folder for each in series.files}
         are_folders = len(folders) > 1 and not any(sign in series.outputs for sign in "*{")
@@ -281,9 +271,9 @@ def _recognised(series: OutputSeries, truths: TruthFinder, at: FilesAt) -> tuple
         return None, None, why_malformed(file, content)
     if recognition is not None:
         return content, recognition, ""
-    reason = why_malformed(file, content) if content else at.refusal(file.path, BYTES) * (content is None)
+    reason = why_malformed(file, content) if content else files.refusal(file.path, BYTES) * (content is None)
     if series.versions > 1 and (reason or series.hinted):
-        content = next(at.earlier(file.path, BYTES), None if reason else content)
+        content = next(files.earlier(file.path, BYTES), None if reason else content)
         recognition = recognise(series, content, truths) if content else None
     return content, recognition, reason if series.hinted else ""
 
@@ -422,7 +412,7 @@ def _newest_score(repository: Repository, tried: EvalHistory) -> str:
     return f"{spec.label} {metric_text(value, spec.unit)} over {sample}{since}"
 
 
-def _of_its_package(folder: str, globs: Sequence[str], tracked: Sequence[TrackedFile]) -> list[str]:
+def _of_its_package(folder: str, globs: Sequence[str], tracked: Sequence[SearchedFile]) -> list[str]:
     """Return globs of the instructions in the nearest folder around a folder that has any; all globs if none has."""
     present = [file for file in tracked if not file.deleted and matches(file.path, globs)]
     packages = {at.folder for at in tracked if re.match(r"(package|composer)\.json$|(pyproject|Cargo)\.toml$", at.name)}
@@ -444,36 +434,15 @@ _ABOUT: Final = (
 )
 
 
-class Discovery(Frozen):
-    """The evals and instructions of a project."""
-
-    files: int
-    """Number of files that were examined."""
-    existing: tuple[Proposal, ...] = ()
-    """Evals that a build finds without further configuration, and which are not tried: it scores them itself."""
-    proposed: tuple[Proposal, ...] = ()
-    """Evals that the manifest below adds."""
-    doubtful: tuple[Proposal, ...] = ()
-    """Evals that it does not add, because each may be something else."""
-    rejected: tuple[Proposal, ...] = ()
-    """Proposals for which a build would compute no numbers."""
-    instructions: tuple[InstructionGlob, ...] = ()
-    manifest: str | None = None
-    """The text of a manifest with the proposed evals; None if there are none."""
-    site: str | None = None
-    """The text of ``sitegen.toml``; None if the configured globs match all instruction files."""
-
-
 @share_processes()
 def discover(repository: Repository, configured: Layout, history: FilesOfHistory) -> Discovery:
     """Search the files of a history. Reads only git, within bounds, and writes nothing."""
-    config, tracked, head = configured.site, history.files, history.head
-    at = FilesAt(repository.place, head)
-    unread: list[str] = []
-    read = bounded(at.read, unread)
-    search = Search(names=at.names, read=at.read, earlier=at.earlier, commits=at.commits)
+    config, head = configured.site, history.head
+    search = Search(FilesAt(repository.place, head), repository.answers)
+    tracked = searched_files(history, search)
     existing_ids, unassigned = _unassigned(tracked, Layout(*with_found_evals(config, configured.manifest, search)))
-    found = _proposals(unassigned, read, [*existing_ids], at)
+    found = _proposals(unassigned, [*existing_ids])
+    unread = [path for path, content in search.contents.items() if content == b""]
     reason = f"a search reads at most {MOST_READ} files and {MOST_BYTES // 1_000_000} MB, and these were reached before"
     found += _refused(dict.fromkeys(filter(is_result_by_name, unread), reason))
     proposals = {proposal.id: proposal for proposal in found if not proposal.lacks}
@@ -486,7 +455,7 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
     layout = Layout(*with_found_evals(dataclasses.replace(config, instructions=()), manifest, search))
     evals: dict[str, EvalHistory] = {}
     named = (*config.instructions, *layout.site.instructions)
-    globs = instruction_globs([file for file in tracked if not file.refused], read, named)
+    globs = instruction_globs([file for file in tracked if not file.refused], named)
     with suppress(NothingToReportError):  # a shallow history is folded as far as it goes
         folded = advance(repository, layout, head=head)
         evals, repository = {one.id: one for one in folded.evals}, repository.overlaid({**folded.overlay})
@@ -508,7 +477,7 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
     about += " Only edits of the files that `instructions` names can make an output stale." * bool(globs)
     written = [(one.id, one.entry, (f"{one.why}.", f"{one.summary}.")) for one in accepted]
     return Discovery(
-        files=len(tracked),
+        history=history,
         existing=tuple(
             Proposal(id=name, points=sum(bool(at.outputs) for at in one.snapshots))
             for name, one in evals.items()
@@ -519,11 +488,11 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
         rejected=tuple(one for one in (*tried, *found) if one.lacks),
         instructions=globs,
         manifest=manifest_text(written, about) if accepted else None,
-        site=site_text(globs) if any(glob.glob not in config.instructions for glob in globs) else None,
+        adds_globs=any(glob.glob not in config.instructions for glob in globs),
     )
 
 
-def _unassigned(files: Sequence[TrackedFile], layout: Layout) -> tuple[set[str], list[TrackedFile]]:
+def _unassigned(files: Sequence[SearchedFile], layout: Layout) -> tuple[set[str], list[SearchedFile]]:
     """Return the ids of the evals that a layout has without a search, and the files that are of none of them.
 
     These are the evals that a manifest names, and folders with expected values and outputs by convention.

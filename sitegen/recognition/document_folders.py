@@ -9,7 +9,7 @@ those of the models or variants that answered.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby, islice
 from pathlib import PurePosixPath as PurePath
 from posixpath import basename, commonpath, dirname, join, relpath, splitext
@@ -21,8 +21,7 @@ from sitegen.importers.tool_values import members
 from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import Value
 from sitegen.model.usage import TOKENS_IN, TOKENS_OUT
-from sitegen.recognition.files import TEXT, TrackedFile, leaf_paths, value_of
-from sitegen.recognition.initialising import Proposal
+from sitegen.recognition.files import TEXT, Proposal, SearchedFile, leaf_paths, value_of
 from sitegen.recognition.output_series import (
     MODEL,
     OutputSeries,
@@ -57,17 +56,13 @@ _MOVE: Final = "both sides are in one folder. Move what is expected to expected/
 _OF_THE_CALL: Final = frozenset((*TOKENS_IN, *TOKENS_OUT, "totaltokens", "modelname", "rawoutput", "rawresponse"))
 """Plain names of what a program adds to an output about the call that made it."""
 
-Documents = Mapping[str, TrackedFile]
+Documents = Mapping[str, SearchedFile]
 """Files by the names of their documents."""
-Contents: TypeAlias = Callable[[str], Iterator[bytes]]
-"""Yields the contents of the file at a path, the newest first; an empty one if a bound is reached."""
 Sides: TypeAlias = list[tuple[str, Value, Value]]
 """The name, the expected value and the output of documents; None for a value that no version of a file states."""
 
 
-def folders_of_documents(
-    files: Iterable[TrackedFile], contents: Contents
-) -> list[tuple[OutputSeries, Proposal, frozenset[str]]]:
+def folders_of_documents(files: Iterable[SearchedFile]) -> list[tuple[OutputSeries, Proposal, frozenset[str]]]:
     """Return (outputs, proposal, paths of both sides) of the evals of folders that pair by names and fields.
 
     The files of outputs are those of the newest run, and the expected folder is the one that fits best.
@@ -75,7 +70,7 @@ def folders_of_documents(
     present = [file for file in files if may_hold_document(file.path)]
     present.sort(key=lambda file: (_truth_or_folder(file), file.path))
     by_folder = {folder: [*own] for folder, own in groupby(present, key=_truth_or_folder)}
-    truths = {truth: expected for truth, expected in _truths(by_folder, contents) if len(expected) >= _LEAST}
+    truths = {truth: expected for truth, expected in _truths(by_folder) if len(expected) >= _LEAST}
     by_name = {truth: expected for truth, expected in truths.items() if is_truth_by_name(truth)}
     records = {*records_of("fields")}.difference(file.name for own in by_name.values() for file in own.values())
     given = [file for file in present if file.path not in truths and file.name not in records]
@@ -93,7 +88,7 @@ def folders_of_documents(
             for folder, documents in _folders_of_outputs(nearest[truth], expected).items()
             if folder not in used and not is_truth_by_name(folder)
         }
-        sides = {at: _sides(at, expected, own, contents) for at, own in named.items() if len(own) >= _LEAST}
+        sides = {at: _sides(at, expected, own) for at, own in named.items() if len(own) >= _LEAST}
         agree = {folder for folder in sides if sides[folder]}
         # A model or a run that gave little, or something else, is one of those beside it.
         beside = {folder for folder in named if dirname(folder) in {*map(dirname, agree)}}
@@ -107,7 +102,7 @@ def folders_of_documents(
     return found
 
 
-def beside_their_outputs(files: Iterable[TrackedFile]) -> dict[str, str]:
+def beside_their_outputs(files: Iterable[SearchedFile]) -> dict[str, str]:
     """Return both files of each document of a folder that holds both sides, and for the expected one what to do."""
     sides: dict[str, dict[str, dict[bool, str]]] = {}
     for file in files:
@@ -120,14 +115,14 @@ def beside_their_outputs(files: Iterable[TrackedFile]) -> dict[str, str]:
     return {path: _MOVE * is_expected for both in several for is_expected, path in both.items()}
 
 
-def _truth_or_folder(file: TrackedFile) -> str:
+def _truth_or_folder(file: SearchedFile) -> str:
     """Return the outermost folder around a file that is named like expected values, otherwise its own folder."""
     parts = file.folder.split("/")
     above = ("/".join(parts[: depth + 1]) for depth, part in enumerate(parts) if is_truth_by_name(part))
     return next(above, file.folder)
 
 
-def _truths(by_folder: Mapping[str, Sequence[TrackedFile]], contents: Contents) -> Iterator[tuple[str, Documents]]:
+def _truths(by_folder: Mapping[str, Sequence[SearchedFile]]) -> Iterator[tuple[str, Documents]]:
     """Yield folders and files that may hold what is expected, those that are named so first, and their documents."""
     for folder in sorted(by_folder, key=lambda folder: (not is_truth_by_name(folder), folder)):
         names = names_of_documents(file.path.removeprefix(f"{folder}/") for file in by_folder[folder])
@@ -138,7 +133,7 @@ def _truths(by_folder: Mapping[str, Sequence[TrackedFile]], contents: Contents) 
     files = (file for own in by_folder.values() for file in own)
     in_files = [file for file in files if file.ending == "json" and is_truth_by_name(file.name)]
     for file in sorted(in_files, key=lambda file: (file.path.count("/"), file.path))[:_MOST_FILES]:
-        value = value_of("json", next(contents(file.path), b""))
+        value = value_of("json", next(file.contents, b""))
         rows = map(members, value if isinstance(value, list) else documents_by_name(value))
         yield (
             file.path,
@@ -146,12 +141,12 @@ def _truths(by_folder: Mapping[str, Sequence[TrackedFile]], contents: Contents) 
         )
 
 
-def _of_nearest_truth(truths: Mapping[str, Documents], files: Iterable[TrackedFile]) -> dict[str, list[TrackedFile]]:
+def _of_nearest_truth(truths: Mapping[str, Documents], files: Iterable[SearchedFile]) -> dict[str, list[SearchedFile]]:
     """Return the files that may be outputs of each truth: those of the folders to which no truth that fits is nearer.
 
     A truth fits if most files of the folder, or the folder itself, are called as one of its documents.
     """
-    found: dict[str, list[TrackedFile]] = {truth: [] for truth in truths}
+    found: dict[str, list[SearchedFile]] = {truth: [] for truth in truths}
     words = {truth: {basename(part) for name in truths[truth] for part in (name, dirname(name))} for truth in truths}
     below = grouped((above, truth) for truth in truths for above in PurePath(truth).parents)
     for folder, own in grouped((file.folder, file) for file in sorted(files, key=lambda file: file.path)).items():
@@ -168,9 +163,9 @@ def _of_nearest_truth(truths: Mapping[str, Documents], files: Iterable[TrackedFi
     return found
 
 
-def _folders_of_outputs(files: Iterable[TrackedFile], expected: Documents) -> dict[str, Documents]:
+def _folders_of_outputs(files: Iterable[SearchedFile], expected: Documents) -> dict[str, Documents]:
     """Return folders most of whose files are named like expected documents, or are each in a folder of such a name."""
-    folders: dict[str, dict[str, TrackedFile]] = {}
+    folders: dict[str, dict[str, SearchedFile]] = {}
     sizes: dict[str, int] = {}
     left = {file.path: file for file in files}
     for _ in range(2):  # first those of files, if any are
@@ -191,7 +186,7 @@ def _folders_of_outputs(files: Iterable[TrackedFile], expected: Documents) -> di
     }
 
 
-def _sides(folder: str, expected: Documents, given: Documents, contents: Contents) -> Sides:
+def _sides(folder: str, expected: Documents, given: Documents) -> Sides:
     """Return both sides of a few documents; none if the files of a folder seem to be no outputs.
 
     They are outputs if one, in its newest or an earlier version, has most of the expected fields, in an envelope or
@@ -201,11 +196,11 @@ def _sides(folder: str, expected: Documents, given: Documents, contents: Content
     sides, shares = Sides(), list[float]()
     for name in sorted(given)[:: -(-len(given) // _READ)]:
         files = expected[name], given[name]
-        if b"" in [next(contents(file.path), None) for file in files]:
+        if b"" in [next(file.contents, None) for file in files]:
             return []
-        wanted, truth = next(_stated(name, files[0], contents), (frozenset[str](), None))
+        wanted, truth = next(_stated(name, files[0]), (frozenset[str](), None))
         best, output = -1.0, None
-        for paths, value in _stated(name, files[1], contents) if wanted else ():
+        for paths, value in _stated(name, files[1]) if wanted else ():
             common = sum(path in paths or any(each.endswith(f".{path}") for each in paths) for path in wanted)
             share = 1.0 if is_called_so and paths <= wanted else common / len(wanted)
             best, output = (share, value) if share > best else (best, output)
@@ -217,9 +212,9 @@ def _sides(folder: str, expected: Documents, given: Documents, contents: Content
     return sides if max(shares, default=by_names) >= _LEAST_SHARE else []
 
 
-def _stated(name: str, file: TrackedFile, contents: Contents) -> Iterator[tuple[frozenset[str], Value]]:
+def _stated(name: str, file: SearchedFile) -> Iterator[tuple[frozenset[str], Value]]:
     """Yield (field paths, value) of a document in each version of a file that has any, the newest first."""
-    for content in islice(contents(file.path), file.versions):
+    for content in islice(file.contents, file.versions):
         value = value_of(file.ending, content)
         value = value.get(name, value) if isinstance(value, dict) else value
         if paths := leaf_paths(value):

@@ -1,19 +1,23 @@
-"""Lists the files of a history that may belong to an eval or instruct a model, and reads them within bounds."""
+"""Lists the files of a history that may belong to an eval or instruct a model, and says what was found in them."""
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import cache, cached_property, lru_cache
-from typing import Final, TypeAlias
+from functools import cached_property, lru_cache
+from typing import Any, Final
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
+from sitegen.config.manifest import manifest_in_force
+from sitegen.config.models import SiteConfig
 from sitegen.data_files.folders import DATA
 from sitegen.data_files.reading import UnreadableError, csv_dicts
 from sitegen.data_files.yaml_reader import read_data
 from sitegen.errors import SitegenError
+from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, file_renames, walk
 from sitegen.importers import IMPORTERS
@@ -24,7 +28,9 @@ from sitegen.importers.usual_names import PARTS
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.project import MARKER
+from sitegen.recognition.searched_files import BYTES, Search
 from sitegen.text.keys import plain_key
+from sitegen.text.plain import counted
 
 _MOST_COMMITS: Final = 20_000  # Number of newest commits that are walked. Files that none of them wrote are ignored.
 _MOST_RENAMED: Final = 1_000  # the most changes of a commit in which renamed files are looked for
@@ -111,6 +117,29 @@ class TrackedFile(Frozen):
         return self.name.rpartition(".")[2].lower().replace("tsv", "csv") if "." in self.name else ""
 
 
+class SearchedFile(TrackedFile, kw_only=True):
+    """A file of the history that a search can read."""
+
+    search: Search
+
+    @property
+    def content(self) -> bytes | None:
+        """The newest content; None if it cannot be read or is empty, no bytes if a bound of the search is reached."""
+        return next(self.contents, None) if self.deleted else self.search.content(self.path)
+
+    @property
+    def contents(self) -> Iterator[bytes]:
+        """The contents that are not empty, the newest first; an empty one if a bound is reached."""
+        if (content := self.search.content(self.path)) is not None:
+            yield content
+        yield from filter(None, self.search.files.earlier(self.path, BYTES))
+
+    @property
+    def value(self) -> Value:
+        """The value of the newest content, as ``value_of`` returns it."""
+        return value_of(self.ending, self.content or b"")
+
+
 class FilesOfHistory(Frozen):
     """The files that a walk through history up to a commit has met. Files of other suffixes are left out."""
 
@@ -135,6 +164,11 @@ class FilesOfHistory(Frozen):
         marks = (MARKER, "point_edits.csv")  # of a site, and of the tables of ``sitegen export``
         written = tuple(path.removesuffix(mark) for path in files for mark in marks if path.endswith(f"/{mark}"))
         return tuple(files[path] for path in sorted(files) if not path.startswith(written))
+
+
+def searched_files(history: FilesOfHistory, search: Search) -> tuple[SearchedFile, ...]:
+    """Return the files of a history, to be read by a search."""
+    return tuple(SearchedFile(**asdict(file), search=search) for file in history.files)
 
 
 def files_of_history(repository: Repository, head: str, before: FilesOfHistory | None = None) -> FilesOfHistory:
@@ -190,39 +224,84 @@ def files_of_history(repository: Repository, head: str, before: FilesOfHistory |
     )
 
 
-BYTES: Final = 5_000_000
-"""The size of the largest file that is parsed, in bytes."""
-MOST_READ: Final = 300  # files
-MOST_BYTES: Final = 60_000_000
-"""The most bytes that are read from all files together."""
+class Proposal(Frozen):
+    """An eval of the project, or one that its files could be, with the score of its newest output."""
+
+    id: str
+    entry: Mapping[str, Any] = {}
+    """The keys of its entry in the manifest, in the order written; none of an eval that a build finds without one."""
+    why: str = ""
+    """The evidence for it: its output, and why this may be that of an eval."""
+    points: int = 0
+    newest: str = ""
+    """Its headline and sample, ``F1 0.83 over 24 fields``; empty if it has no number."""
+    lacks: str = ""
+    """The reason for rejecting it; empty if it is accepted."""
+    doubt: str = ""
+    """Why it is not taken unless a user writes it into the manifest; empty if it is sure."""
+    not_fetched: bool = False
+    """Whether it was rejected because the content of its file has not been fetched."""
+
+    @property
+    def summary(self) -> str:
+        """Summarise the score: ``12 iterations; the newest: F1 0.830 over 2 documents``."""
+        iterations = counted(self.points, "iteration")
+        return f"{iterations}; the newest: {self.newest}" if self.newest else iterations
+
+
+class InstructionGlob(Frozen):
+    """A glob of the configuration and the files that it matches."""
+
+    glob: str
+    meaning: str
+    """A description of its files: ``rules of Cursor``."""
+    files: int
+    edits: int
+    """Number of versions of all its files."""
+
+    @property
+    def summary(self) -> str:
+        """Describe its files: ``3 files, 12 versions: rules of Cursor``."""
+        return f"{counted(self.files, 'file')}, {counted(self.edits, 'version')}: {self.meaning}"
+
+
+class Discovery(Frozen):
+    """The evals and instructions that a search has found, for ``init``, a build, and the next search."""
+
+    history: FilesOfHistory
+    existing: tuple[Proposal, ...] = ()
+    """Evals that a build finds without further configuration, and which are not tried: it scores them itself."""
+    proposed: tuple[Proposal, ...] = ()
+    """Evals that the manifest below adds."""
+    doubtful: tuple[Proposal, ...] = ()
+    """Evals that it does not add, because each may be something else."""
+    rejected: tuple[Proposal, ...] = ()
+    """Proposals for which a build would compute no numbers."""
+    instructions: tuple[InstructionGlob, ...] = ()
+    manifest: str | None = None
+    """The text of a manifest with the proposed evals; None if there are none."""
+    adds_globs: bool = False
+    """Whether the configured globs do not match all instruction files."""
+    decided_by: str = ""
+    """A digest of the configuration and of what else decides besides the files."""
+
+    def applied(self, configured: Layout) -> Layout:
+        """Add the evals and the instructions to a configuration."""
+        config, manifest = configured.site, configured.manifest
+        if self.manifest:
+            found = manifest_in_force(self.manifest.encode(), configured.manifest_path, config.evals_dir).value
+            manifest = dataclasses.replace(manifest, evals=(*manifest.evals, *found.evals))
+        # Globs that a user has written stay as they are.
+        if self.adds_globs and config.instructions == SiteConfig().instructions:
+            config = dataclasses.replace(config, instructions=tuple(glob.glob for glob in self.instructions))
+        return Layout(config, manifest)
+
+
 ROWS: Final = 1_000
 """Number of rows of a list that determine its columns."""
 _MOST_OF_TEXT: Final = 100_000  # bytes of a text that is no data
 _DEEPEST: Final = 6  # levels of a document
 _MOST_PATHS: Final = 400  # of a document
-
-
-Reader: TypeAlias = Callable[[str], bytes | None]
-"""Returns the bytes of the file at a path; None if there is none, and no bytes if a bound is reached."""
-
-
-def bounded(read: Callable[[str, int], bytes | None], unread: list[str]) -> Reader:
-    """Return a reader of a bounded number of files of bounded size, each of which is read once.
-
-    ``unread``: receives the paths that were asked for when that number or the sum of sizes was reached.
-    """
-    sizes: list[int] = []
-
-    @cache
-    def content(path: str) -> bytes | None:
-        if len(sizes) >= MOST_READ or sum(sizes) >= MOST_BYTES:
-            unread.append(path)
-            return b""
-        content = read(path, BYTES)
-        sizes.append(len(content or b""))
-        return content or None
-
-    return content
 
 
 class FoundTable(Frozen, gc=True, dict=True):
@@ -256,7 +335,7 @@ _SHARE: Final = r"[\s*]*(?:0?\.[0-9]+|1\.0+|[0-9]{1,3}(?:\.[0-9]+)?[ ]?%)"
 _NAMED_SHARE = re.compile(rf"(?<![A-Za-z0-9])([A-Za-z](?>[\w@ -]{{0,40}}))[\s*\"]*[:=|&][\"]?{_SHARE}")
 
 
-def why_malformed(file: TrackedFile, content: bytes) -> str:
+def why_malformed(file: SearchedFile, content: bytes) -> str:
     """Return why a file of data, or the numbers in a text, cannot be read, and what to do; empty if they can."""
     if content.lstrip().startswith(b"<promptfoo>"):
         return "promptfoo's XML is not read. Let promptfoo write JSON: -o output.json"

@@ -40,8 +40,8 @@ def case_file_evals(search: Search) -> Iterator[EvalConfig]:
 
     def is_free(folder: str) -> bool:
         """Whether nothing in a folder makes it an eval of another kind."""
-        names = search.names(folder)
-        results = search.names(f"{folder}/results") if names.get("results") else {}
+        names = search.files.names(folder)
+        results = search.files.names(f"{folder}/results") if names.get("results") else {}
         return OTHER_KINDS.isdisjoint((*names, *(f"results/{name}" for name in results)))
 
     examined = (
@@ -58,7 +58,7 @@ def case_file_evals(search: Search) -> Iterator[EvalConfig]:
         if kind is None:
             continue
         names_scores = traits_of(kind).names_scores
-        outputs = with_repeats(f"{folder}/{outputs}", paths, search.commits).removeprefix(f"{folder}/")
+        outputs = with_repeats(f"{folder}/{outputs}", paths, search.files.commits).removeprefix(f"{folder}/")
         is_first = bool(eval_id) and eval_id not in named
         named.add(eval_id)
         # A name for the content of the files: ``eval`` for ``results/eval_*.json``.
@@ -103,7 +103,7 @@ def judged_by_responses(search: Search, entry: EvalConfig) -> EvalConfig:
     compared as texts.
     """
     home = home_of(entry, search.evals_dir)
-    names, of_responses = search.names(home), files_of("responses")
+    names, of_responses = search.files.names(home), files_of("responses")
     truth = entry.ground_truth or next((name for name in GROUND_TRUTHS if names.get(name) is False), "")
     if entry.kind is not None or entry.in_cases or basename(truth) not in of_responses.ground_truths:
         return entry
@@ -113,7 +113,7 @@ def judged_by_responses(search: Search, entry: EvalConfig) -> EvalConfig:
         paths = tuple(search.newest_first(home, folder_path(outputs)))
         if paths:
             folders = {dirname(path) for path in paths}
-            beside = [name for folder in folders for name in search.names(folder)]
+            beside = [name for folder in folders for name in search.files.names(folder)]
             several = sum(name in of_responses.outputs for name in beside) > len(folders)
             variants = any(re.fullmatch(of_responses.variants, name) for name in beside)
             if several or variants or search.kind_of_series(paths) != "judged":
@@ -129,7 +129,7 @@ def candidates_below(search: Search, folder: str, inner: Collection[str]) -> Ite
 
     Files whose names differ by a time or a number are runs of one eval.
     """
-    names = search.names(folder)
+    names = search.files.names(folder)
     by_outputs: dict[str, list[str]] = {}
     for name in sorted(name for name in names if not names[name] and splitext(name)[1] in _ENDINGS):
         if name not in _NOT_CASES and name[0] != ".":
@@ -142,10 +142,10 @@ def candidates_below(search: Search, folder: str, inner: Collection[str]) -> Ite
     for below in filter(names.get, inner):
         for outputs, newest in candidates_below(search, join(folder, below), ()):
             yield f"{below}/{outputs}", f"{below}/{newest}"
-        inside = search.names(join(folder, below))
+        inside = search.files.names(join(folder, below))
         runs = sorted((name for name in inside if inside[name] and names_a_run(name)), key=natural_order)
         if runs:
-            of_run = search.names(join(folder, below, runs[-1]))
+            of_run = search.files.names(join(folder, below, runs[-1]))
             for name in sorted(name for name in of_run if not of_run[name] and name not in _NOT_CASES):
                 yield f"{below}/*/{name}", f"{below}/{runs[-1]}/{name}"
 
@@ -171,17 +171,19 @@ def test_case_evals(search: Search) -> Iterator[EvalConfig]:
 
     They have the thresholds and settings of the evaluation that the project configures.
     """
-    names = search.names(_TEST_CASES) if search.names("").get(_TEST_CASES) else {}
+    names = search.files.names(_TEST_CASES) if search.files.names("").get(_TEST_CASES) else {}
     folders = [_TEST_CASES, *(join(_TEST_CASES, name) for name in sorted(names) if names[name])][:_MOST_FOLDERS]
     paths = [
         join(folder, name)
         for folder in folders
-        for name, is_folder in sorted(search.names(folder).items())
+        for name, is_folder in sorted(search.files.names(folder).items())
         if not is_folder and name.endswith(".json") and name[0] != "."
     ]
     truths = ((entry, entry.ground_truth) for entry in search.stated if entry.ground_truth)
     stated = {normpath(join(home_of(entry, search.evals_dir), truth)) for entry, truth in truths}
-    ids_in_use = {name for name, is_folder in search.names(search.evals_dir).items() if is_folder} if paths else set()
+    ids_in_use = (
+        {name for name, is_folder in search.files.names(search.evals_dir).items() if is_folder} if paths else set()
+    )
     for path in paths[:_MOST_FILES]:
         if dirname(path) in search.homes or path in stated:
             continue

@@ -17,7 +17,6 @@ from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 from textwrap import wrap
-from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -28,10 +27,9 @@ from sitegen.data_files.project_files import NotOpenedError, write_inside
 from sitegen.errors import ConfigurationError, RepositoryError, SitegenError
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import find_repository
-from sitegen.model.frozen import Frozen
 from sitegen.project import OWN_TEMPLATES
-from sitegen.recognition.instruction_files import InstructionGlob
-from sitegen.text.plain import counted, line, web_address
+from sitegen.recognition.files import InstructionGlob, Proposal
+from sitegen.text.plain import line, web_address
 
 SKELETONS: Final = (
     ("manifest.yaml", "evals/manifest.yaml"),
@@ -225,34 +223,9 @@ _WORDS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y
 _COMMENT: Final = 110  # the length of a comment's lines, in characters
 
 
-class Proposal(Frozen):
-    """An eval of the project, or one that its files could be, with the score of its newest output."""
-
-    id: str
-    entry: Mapping[str, Any] = MappingProxyType({})
-    """The keys of its entry in the manifest, in the order written; none of an eval that a build finds without one."""
-    why: str = ""
-    """The evidence for it: its output, and why this may be that of an eval."""
-    points: int = 0
-    newest: str = ""
-    """Its headline and sample, ``F1 0.83 over 24 fields``; empty if it has no number."""
-    lacks: str = ""
-    """The reason for rejecting it; empty if it is accepted."""
-    doubt: str = ""
-    """Why it is not taken unless a user writes it into the manifest; empty if it is sure."""
-    not_fetched: bool = False
-    """Whether it was rejected because the content of its file has not been fetched."""
-
-    @property
-    def summary(self) -> str:
-        """Summarise the score: ``12 iterations; the newest: F1 0.830 over 2 documents``."""
-        iterations = counted(self.points, "iteration")
-        return f"{iterations}; the newest: {self.newest}" if self.newest else iterations
-
-    @property
-    def line(self) -> str:
-        """The manifest that has it alone, in one line."""
-        return flow({"version": "2.0", "evals": {self.id: self.entry}})
+def manifest_line(proposal: Proposal) -> str:
+    """Return the manifest that has a proposal alone, in one line."""
+    return flow({"version": "2.0", "evals": {proposal.id: proposal.entry}})
 
 
 def manifest_text(entries: Iterable[tuple[str, Mapping[str, Any], Sequence[str]]], about: str) -> str:

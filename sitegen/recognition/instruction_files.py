@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from glob import escape
 from typing import Final
 
-from sitegen.model.frozen import Frozen, grouped
-from sitegen.recognition.files import MAY_HOLD_PROMPTS, Reader, TrackedFile
+from sitegen.model.frozen import grouped
+from sitegen.recognition.files import MAY_HOLD_PROMPTS, InstructionGlob, SearchedFile
 from sitegen.recognition.output_series import is_result_by_name, run_globs_of
 from sitegen.text.globs import compiled
-from sitegen.text.plain import counted
 
 _OF_TOOLS: Final = {
     "commands and rules of Claude Code": ".claude/{commands,rules}/**/*.md",
@@ -78,25 +77,7 @@ _MOST_READ: Final = 150  # files
 _WORDS_PER_IMPERATIVE: Final = 150  # the most words per imperative in a text that instructs
 
 
-class InstructionGlob(Frozen):
-    """A glob of the configuration and the files that it matches."""
-
-    glob: str
-    meaning: str
-    """A description of its files: ``rules of Cursor``."""
-    files: int
-    edits: int
-    """Number of versions of all its files."""
-
-    @property
-    def summary(self) -> str:
-        """Describe its files: ``3 files, 12 versions: rules of Cursor``."""
-        return f"{counted(self.files, 'file')}, {counted(self.edits, 'version')}: {self.meaning}"
-
-
-def instruction_globs(
-    files: Sequence[TrackedFile], read: Reader, configured: Sequence[str]
-) -> tuple[InstructionGlob, ...]:
+def instruction_globs(files: Sequence[SearchedFile], configured: Sequence[str]) -> tuple[InstructionGlob, ...]:
     """Return globs that match the instruction files, starting with the ``configured`` globs that match any.
 
     The text of a file counts only if no glob matches it, and only outside folders of results and documentation.
@@ -108,7 +89,7 @@ def instruction_globs(
         """Yield (glob, meaning, whether it counts if all of its files look like documentation)."""
         yield from ((glob, "as by default, or as results name them", True) for glob in configured)
         yield from ((glob, meaning, False) for glob, meaning in _PLACES)
-        yield from ((glob, meaning, True) for glob, meaning in _globs_by_content(remaining, read))
+        yield from ((glob, meaning, True) for glob, meaning in _globs_by_content(remaining))
 
     for glob, meaning, everything in in_order():
         pattern = compiled((glob,))
@@ -120,7 +101,7 @@ def instruction_globs(
     return tuple(globs)
 
 
-def _globs_by_content(files: Sequence[TrackedFile], read: Reader) -> list[tuple[str, str]]:
+def _globs_by_content(files: Sequence[SearchedFile]) -> list[tuple[str, str]]:
     """Return (glob, meaning) for long texts full of imperatives, and for code and data that hold prompts.
 
     It is a glob for a file, or for a folder of mostly such texts.
@@ -132,7 +113,7 @@ def _globs_by_content(files: Sequence[TrackedFile], read: Reader) -> list[tuple[
         and not (_NOT_INSTRUCTIONS.search(file.path) or is_result_by_name(file.path) or run_globs_of(file.path))
     ]
     candidates.sort(key=lambda file: (-file.versions, file.path))
-    certainty = {file.path: _certainty(read(file.path)) for file in candidates[:_MOST_READ]}
+    certainty = {file.path: _certainty(file.content) for file in candidates[:_MOST_READ]}
     folders = grouped(((file.folder, file.ending), file) for file in candidates)
     globs = []
     for (folder, ending), members in sorted(folders.items()):
@@ -145,7 +126,7 @@ def _globs_by_content(files: Sequence[TrackedFile], read: Reader) -> list[tuple[
     holders = [file for file in files if MAY_HOLD_PROMPTS.search(file.path) and not _NOT_INSTRUCTIONS.search(file.path)]
     holders.sort(key=lambda file: ("prompt" not in file.name.casefold(), -file.versions, file.path))
     for file in holders[:_MOST_CODE]:
-        if _HOLDS_A_PROMPT.search(read(file.path) or b""):
+        if _HOLDS_A_PROMPT.search(file.content or b""):
             globs.append((escape(file.path), "prompts, by the names of texts in it"))
     return globs
 

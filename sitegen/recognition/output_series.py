@@ -17,7 +17,7 @@ from sitegen.importers.tool_values import members
 from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, TRUE_LABELS, VERDICTS, WEAK_VERDICTS, usual_key
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.outcomes import Value
-from sitegen.recognition.files import RESULTS, Reader, TrackedFile, leaf_paths, table_of, texts, value_of
+from sitegen.recognition.files import RESULTS, SearchedFile, leaf_paths, table_of, texts
 from sitegen.scoring.case_files import IDS
 from sitegen.scoring.ground_truth.truth import ENVELOPES
 from sitegen.text.globs import compiled
@@ -100,13 +100,13 @@ class OutputSeries(Frozen):
     """The folder of an eval with these outputs; empty for the root."""
     outputs: str
     """The file or the glob, relative to the folder."""
-    files: tuple[TrackedFile, ...]
+    files: tuple[SearchedFile, ...]
     """Sorted by name; of several who answered, those of each."""
     parts: tuple[OutputSeries, ...] = ()
     """The outputs of each model or variant, if several answered."""
 
     @property
-    def newest(self) -> TrackedFile:
+    def newest(self) -> SearchedFile:
         """The only file, or the last run by name."""
         return self.files[-1]
 
@@ -135,12 +135,12 @@ class OutputSeries(Frozen):
         """The path of the file or the glob, relative to the root."""
         return f"{self.folder}/{self.outputs}" if self.folder else self.outputs
 
-    def is_namesake(self, truth: TrackedFile) -> bool:
+    def is_namesake(self, truth: SearchedFile) -> bool:
         """Whether the name begins with that of a file of expected values: ``truth/a.json``, ``output/a_read.json``."""
         in_place = is_truth_by_name(truth.folder) and not is_truth_by_name(self.folder)
         return in_place and bool(re.match(rf"{re.escape(truth.stem)}(?![A-Za-z0-9])", self.newest.stem))
 
-    def may_have(self, truth: TrackedFile) -> bool:
+    def may_have(self, truth: SearchedFile) -> bool:
         """Whether a file is neither an output of another run nor in another part of the project."""
         if self.is_namesake(truth):
             return True
@@ -173,7 +173,7 @@ def is_result_by_name(path: str) -> bool:
     return _PLACE.search(path) is not None
 
 
-def data_files(files: Iterable[TrackedFile], endings: Collection[str] = RESULTS) -> tuple[TrackedFile, ...]:
+def data_files(files: Iterable[SearchedFile], endings: Collection[str] = RESULTS) -> tuple[SearchedFile, ...]:
     """Return the files that may hold outputs, expected values or results.
 
     A document is called like settings if a file beside expected documents is, as ``golden/config.json``.
@@ -189,7 +189,7 @@ def data_files(files: Iterable[TrackedFile], endings: Collection[str] = RESULTS)
     )
 
 
-def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
+def output_series(files: Iterable[SearchedFile]) -> tuple[OutputSeries, ...]:
     """Return series of runs, then single files; within both, those with the most versions, nearest to the root, first.
 
     A file belongs to the widest glob that at least ``_LEAST_RUNS`` files share; without such a glob it is a series of
@@ -199,7 +199,7 @@ def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
     remaining = [(file, run_globs_of(file.path)) for file in files]
     while remaining:
         widest = {globs[0] for _, globs in remaining if globs}
-        by_glob: dict[str, list[tuple[TrackedFile, tuple[str, ...]]]] = {}
+        by_glob: dict[str, list[tuple[SearchedFile, tuple[str, ...]]]] = {}
         for file, globs in remaining:
             if globs:  # runs without a model beside those of models are runs of one eval
                 globs = globs[1:] if globs[1:] and globs[1] in widest else globs
@@ -307,7 +307,7 @@ _NAMES_OF_IDS: Final = ("id", "file", "filename", "document")
 _STATES: Final = frozenset((*VERDICTS, *WEAK_VERDICTS))
 
 
-def _holds_questions(file: TrackedFile) -> bool:
+def _holds_questions(file: SearchedFile) -> bool:
     """Whether a file may hold questions by its name or its folder, which may have what is expected beside them."""
     in_data = file.folder.partition("/")[0] in _DATA_FOLDERS and not is_truth_by_name(file.path)
     return in_data or _DATA_SET.search(file.name) is not None
@@ -391,15 +391,14 @@ def documents_by_name(value: Value) -> list[Value]:
 class TruthFinder:
     """Finds expected values among the data files of a history. Each file is read and parsed at most once."""
 
-    def __init__(self, files: Iterable[TrackedFile], read: Reader) -> None:
-        self.read = read
+    def __init__(self, files: Iterable[SearchedFile]) -> None:
         self._shapes: dict[str, Shape | None] = {}
         present = {file.path: file for file in files if file.ending in DATA}
         self._named = {path: file for path, file in present.items() if is_truth_by_name(path) or _holds_questions(file)}
         self._others = [file for path, file in present.items() if not (path in self._named or _NO_TRUTH.search(path))]
         self._beside = grouped((file.folder, file.stem) for file in present.values())
 
-    def paired(self, series: OutputSeries) -> tuple[TrackedFile, dict[str, Any]] | None:
+    def paired(self, series: OutputSeries) -> tuple[SearchedFile, dict[str, Any]] | None:
         """Return the file with the expected values of an output, and keys of an entry that match their documents."""
         file, beside = series.newest, self._beside.get(series.newest.folder, ())
         ends = (f"{sign}{word}" for word in ("expected", "gold", "golden", "truth", "gt") for sign in "._-")
@@ -421,7 +420,7 @@ class TruthFinder:
         _, file, expected = max(scored, key=lambda row: row[0])
         return file, expected.keys_of_entry(actual)
 
-    def _truths(self, series: OutputSeries) -> list[TrackedFile]:
+    def _truths(self, series: OutputSeries) -> list[SearchedFile]:
         """Return candidates for the expected values of an output: by name, then rarely edited ones; nearest first."""
         own_paths = {file.path for file in series.files}
         beside = self._beside.get(series.newest.folder, ())
@@ -437,7 +436,7 @@ class TruthFinder:
             and (file.folder == series.newest.folder or series.is_namesake(file) or file.stem not in beside)
         ]
 
-        def place(file: TrackedFile) -> tuple[Any, ...]:
+        def place(file: SearchedFile) -> tuple[Any, ...]:
             steps = f"/{relpath(file.folder or '.', series.folder or '.')}/".replace("/./", "/")  # up, and then down
             up, every = steps.count("../"), steps.count("/")
             name = series.is_namesake(file) * -len(file.stem)
@@ -445,10 +444,9 @@ class TruthFinder:
 
         return sorted(tried, key=place)[:_TRUTHS_TRIED]
 
-    def _shape(self, file: TrackedFile) -> Shape | None:
+    def _shape(self, file: SearchedFile) -> Shape | None:
         if file.path not in self._shapes:
-            content = self.read(file.path)
-            value = None if content is None else value_of(file.ending, content)
+            value = file.value
             value = named_rows(value) or documents_by_name(value) or value
             table = table_of(value)
             whole = leaf_paths(value) if isinstance(value, dict) else frozenset[str]()

@@ -10,7 +10,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import partial
 from itertools import islice, zip_longest
 from posixpath import basename, dirname, join, normpath
 from typing import Any, Final
@@ -54,7 +54,7 @@ _FUNCTION: Final = r"(\.(?:py|js|cjs|mjs|ts)):[^/]*$"
 def promptfoo_evals(search: Search) -> Iterator[EvalConfig]:
     """Yield an eval for each file or series of results beside a configuration of promptfoo, driven by its prompts."""
     for folder in search.folders:
-        names = search.names(folder)
+        names = search.files.names(folder)
         configuration = next((name for name in PROMPTFOO_CONFIGURATIONS if names.get(name) is False), None)
         if configuration is None or folder in search.homes:
             continue
@@ -69,7 +69,9 @@ def promptfoo_evals(search: Search) -> Iterator[EvalConfig]:
 def github_prompt_evals(search: Search) -> Iterator[EvalConfig]:
     """Yield an eval for each file or series of results of ``gh models eval``, driven by the prompt file beside it."""
     for folder in search.folders:
-        prompts = {match[1]: name for name in search.names(folder) if (match := re.fullmatch(_GITHUB_PROMPT, name))}
+        prompts = {
+            match[1]: name for name in search.files.names(folder) if (match := re.fullmatch(_GITHUB_PROMPT, name))
+        }
         if not prompts or folder in search.homes:
             continue
         for outputs in _results_beside(search, folder, "gh-models"):
@@ -152,10 +154,10 @@ def inspect_evals(search: Search) -> Iterator[EvalConfig]:
     ids_in_use: set[str] = set()
     for folder in search.folders:
         home = join(folder, INSPECT_LOGS)
-        if home in search.homes or not search.names(folder).get(INSPECT_LOGS):
+        if home in search.homes or not search.files.names(folder).get(INSPECT_LOGS):
             continue
         endings: dict[str, set[str]] = {}
-        for name, is_folder in search.names(home).items():
+        for name, is_folder in search.files.names(home).items():
             if not is_folder and (match := re.fullmatch(_LOG, name)):
                 endings.setdefault(match[1], set()).add(match[2])
         for task in sorted(endings):
@@ -178,7 +180,7 @@ def agentv_evals(search: Search) -> Iterator[EvalConfig]:
     free = () if _AGENTV_RESULTS in search.homes else _RUN_INDEXES
     globs = [glob for glob in free if any(search.newest_first(_AGENTV_RESULTS, glob))]
     found = [("agentv", _AGENTV_RESULTS, globs[0] if len(globs) == 1 else f"**/{INDEX}")] if globs else []
-    for experiment in sorted(search.names(_EXPERIMENTS)) if free else ():
+    for experiment in sorted(search.files.names(_EXPERIMENTS)) if free else ():
         home = join(_EXPERIMENTS, experiment)
         if home not in search.homes and any(search.newest_first(home, f"*/{INDEX}")):
             found.append((f"agentv-{experiment}", home, f"*/{INDEX}"))
@@ -188,7 +190,7 @@ def agentv_evals(search: Search) -> Iterator[EvalConfig]:
             outputs = f"{run}**/{{{INDEX},{ANSWER}}}"
         yield EvalConfig(id=eval_id, kind="judged", dir=home, outputs=outputs)
     for folder in search.folders:
-        names = search.names(folder)
+        names = search.files.names(folder)
         # An eval in a folder above other evals would own their files.
         holds_evals = folder and f"{search.evals_dir}/".startswith(f"{folder}/")
         if folder in search.homes or holds_evals or not OTHER_KINDS.isdisjoint(names):
@@ -222,7 +224,7 @@ _BESIDE: Final = ",".join(name.removesuffix(".json") for name in BESIDE)
 def skill_evals(search: Search) -> Iterator[EvalConfig]:
     """Yield an eval for each skill with a workspace, a run for each iteration, driven by the text of the skill."""
     for folder in dict.fromkeys((*search.folders, *(join(each, "skills") for each in search.folders), *_SKILLS)):
-        for name, is_folder in sorted(search.names(folder).items()):
+        for name, is_folder in sorted(search.files.names(folder).items()):
             match, home = re.fullmatch(_WORKSPACE, name), join(folder, name)
             if not match or not is_folder or home in search.homes:
                 continue
@@ -252,7 +254,7 @@ def skill_evals(search: Search) -> Iterator[EvalConfig]:
                 entry = EvalConfig(id=skill, kind="recorded", outputs="iteration-*/benchmark.json", settings=_SUMMARY)
             texts = (*(join(above, skill) for above in (folder, "skills", *_SKILLS, "")), folder)
             of_skill = next((text for text in texts if search.is_file(join(text, "SKILL.md"))), None)
-            beside = () if of_skill is None else search.names(of_skill)
+            beside = () if of_skill is None else search.files.names(of_skill)
             texts = ("SKILL.md", "references/**/*.md")
             instructions = tuple(join(of_skill or "", text) for text in texts if text.partition("/")[0] in beside)
             yield dataclasses.replace(entry, dir=home, instructions=instructions)
@@ -266,7 +268,7 @@ def judged_evals(search: Search) -> Iterator[EvalConfig]:
     for eval_id, folder in search.eval_folders.items():
         if folder in search.homes:
             continue
-        names, entry = search.names(folder), EvalConfig(id=eval_id)
+        names, entry = search.files.names(folder), EvalConfig(id=eval_id)
         judged = judged_by_responses(search, entry)
         own = [name for name in files_of("judged").outputs if names.get(name) is False]
         if own and OTHER_KINDS.isdisjoint(names):
@@ -282,7 +284,7 @@ _LM_EVAL: Final = r"results_20\d{2}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}[.\d]*\.json"
 def recorded_evals(search: Search) -> Iterator[EvalConfig]:
     """Yield the evals of kind ``recorded``, except prompt evaluations."""
     for folder in search.folders:
-        names = search.names(folder)
+        names = search.files.names(folder)
         if folder in search.homes:
             continue
         if basename(folder) == "dvclive":  # DVCLive overwrites its file
@@ -294,7 +296,7 @@ def recorded_evals(search: Search) -> Iterator[EvalConfig]:
             yield EvalConfig(id=eval_id, kind="recorded", dir=folder or ".", outputs="results_20*.json")
     judged = files_of("judged").outputs
     for eval_id, folder in search.eval_folders.items():
-        names = search.names(folder)
+        names = search.files.names(folder)
         if folder in search.homes or any(name in OTHER_KINDS or name in judged for name in names):
             continue
         paths = (path for path in files_of("recorded").overwritten if search.is_file(f"{folder}/{path}"))
@@ -307,7 +309,7 @@ def recorded_evals(search: Search) -> Iterator[EvalConfig]:
 def _runs_over_highlights(search: Search) -> Iterator[EvalConfig]:
     """Yield results of runs, ``results/run-*.json``, as a separate eval beside the scored one."""
     for eval_id, folder in (("", search.evals_dir), *search.eval_folders.items()):
-        names = search.names(folder) if eval_id else {}
+        names = search.files.names(folder) if eval_id else {}
         is_marked = any(name in names for name in files_of("highlights").ground_truths)
         is_free = folder and (folder not in search.homes or is_marked)
         newest = next(search.newest_first(f"{folder}/results", "run-*.json"), "") if is_free else ""
@@ -343,11 +345,11 @@ def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
     """Yield an eval for each prompt that results name: the runs that name it, driven by the prompt."""
     if _PROMPT_EVALUATIONS in search.homes:
         return
-    folders = (name for name, is_folder in search.names(_PROMPT_EVALUATIONS).items() if is_folder)
+    folders = (name for name, is_folder in search.files.names(_PROMPT_EVALUATIONS).items() if is_folder)
     paths = (
         f"{home}/{name}"
         for home in (_PROMPT_EVALUATIONS, *(f"{_PROMPT_EVALUATIONS}/{folder}" for folder in folders))
-        for name, is_folder in search.names(home).items()
+        for name, is_folder in search.files.names(home).items()
         if not is_folder and name.endswith(".json")
     )
     prompts: dict[str, None] = {}
@@ -397,8 +399,7 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, search: Search) -> 
     Never raises: a configuration of a tool that cannot be read names no prompts.
     """
     evals_dir = folder_path(config.evals_dir)
-    # Most finders ask for the same folders.
-    search = replace(search, names=cache(search.names), evals_dir=evals_dir)
+    search = replace(search, evals_dir=evals_dir)
     evaluation = search.evaluation.value
     if evaluation is not None:
         config = dataclasses.replace(config, llm=stated_llm(config.llm, evaluation))
@@ -415,7 +416,7 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, search: Search) -> 
             if (
                 entry.id not in homes
                 and home != by_convention
-                and not OTHER_KINDS.isdisjoint(search.names(by_convention))
+                and not OTHER_KINDS.isdisjoint(search.files.names(by_convention))
             ):
                 homes[entry.id] = by_convention
             found = [(homes[name], one.outputs, one.settings) for name, one in found_evals.items()]

@@ -1,14 +1,12 @@
-"""The input of the finders: the files of a revision or of the work tree, and the entries of the manifest."""
+"""The input of a search: the files of a revision or of the work tree, read within bounds, and what the manifest has."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import chain, islice
-from pathlib import Path
 from posixpath import basename, dirname, join, splitext
 from typing import Final
 
@@ -23,15 +21,21 @@ from sitegen.config.models import (
     Kind,
     files_of,
 )
-from sitegen.data_files.project_files import is_folder_inside, read_inside
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.frozen import Frozen
+from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.repository import KnownAnswers
+from sitegen.model.frozen import Frozen, field
 from sitegen.model.problems import Parsed
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.text.plain import natural_order
 
-_LARGEST: Final = 20_000_000  # the size of the largest file of cases that is read, in bytes
+_LARGEST: Final = 20_000_000  # the size of the largest file of cases in a usual place that is read, in bytes
 _LARGEST_SETTINGS: Final = 1_000_000  # bytes
+BYTES: Final = 5_000_000
+"""The size of the largest file anywhere else that is parsed, in bytes."""
+MOST_READ: Final = 300  # files
+MOST_BYTES: Final = 60_000_000
+"""The most bytes that are read from all files together."""
 
 OTHER_KINDS: Final = frozenset(
     {*GROUND_TRUTHS, *(name for files in SCORED_FILES for name in files.overwritten)} - {*files_of("judged").outputs}
@@ -52,25 +56,31 @@ _OF_RESULTS: Final = re.compile(r"\..*|results|runs|outputs|reports|baselines|it
 class Search(Frozen, gc=True, dict=True):
     """The files of a revision or of the work tree, by name, and what finders have to know. Folders are walked once."""
 
-    names: Callable[[str], dict[str, bool]]
-    """Returns the names in a folder, and whether each is a folder; none if there is no such folder."""
-    read: Callable[[str, int], bytes | None]
-    """Returns the bytes of a file; None if there is none, or if it is larger than the given number of bytes."""
-    earlier: Callable[[str, int], Iterator[bytes]] = lambda path, largest: iter(())
-    """Takes what ``read`` takes; yields the contents in earlier commits that can be read, the newest first."""
-    commits: Callable[[str], tuple[str, ...]] = lambda path: ()
-    """Returns the commits that wrote a file, the newest first."""
-    kept: Callable[[str, str, Callable[[], str | None]], str | None] = lambda question, path, examine: examine()
-    """Takes (question, path, examine); returns the answer that was kept for the content of a file, else examines it."""
+    files: FilesAt
+    answers: KnownAnswers = field(default_factory=KnownAnswers)
+    """What contents were found to state in earlier builds."""
     evals_dir: str = ""
     """The folder of evals, relative to the root; empty for the root."""
     stated: tuple[EvalConfig, ...] = ()
     """The entries of the manifest."""
 
     @cached_property
+    def contents(self) -> dict[str, bytes | None]:
+        """The contents that were asked for, by path; no bytes where a bound was reached."""
+        return {}
+
+    def content(self, path: str) -> bytes | None:
+        """Return the content of a file, which is read once; None without any, no bytes if a bound is reached."""
+        if path not in self.contents:
+            size = sum(len(content or b"") for content in self.contents.values())
+            is_within = len(self.contents) < MOST_READ and size < MOST_BYTES
+            self.contents[path] = (self.files.read(path, BYTES) or None) if is_within else b""
+        return self.contents[path]
+
+    @cached_property
     def evaluation(self) -> Parsed[EvaluationConfig | None]:
         """The evaluation that the project configures; None if there is none, or its file cannot be read."""
-        content = self.read(EVALUATION_FILE, _LARGEST_SETTINGS) if self.is_file(EVALUATION_FILE) else None
+        content = self.files.read(EVALUATION_FILE, _LARGEST_SETTINGS) if self.is_file(EVALUATION_FILE) else None
         return Parsed(None) if content is None else read_evaluation(content)
 
     @cached_property
@@ -89,7 +99,7 @@ class Search(Frozen, gc=True, dict=True):
             level = [
                 join(folder, name)
                 for folder in level
-                for name, is_folder in sorted(self.names(folder).items())
+                for name, is_folder in sorted(self.files.names(folder).items())
                 if is_folder and name[0] != "." and name not in _SKIPPED
             ]
         return tuple(walked)
@@ -97,14 +107,16 @@ class Search(Frozen, gc=True, dict=True):
     @cached_property
     def eval_folders(self) -> dict[str, str]:
         """The path of each folder in the folder of evals that may be one, by its name, sorted by name."""
-        folders = (name for name, is_folder in sorted(self.names(self.evals_dir).items()) if is_folder)
+        folders = (name for name, is_folder in sorted(self.files.names(self.evals_dir).items()) if is_folder)
         return {name: join(self.evals_dir, name) for name in folders if not _OF_RESULTS.fullmatch(name)}
 
     @cached_property
     def holds_evals_by_convention(self) -> bool:
         """Whether a folder of evals is an eval without a finder, and has an output in a usual place."""
         usual = OTHER_KINDS - {*GROUND_TRUTHS}
-        found = ((self.names(folder), self.names(f"{folder}/results")) for folder in self.eval_folders.values())
+        found = (
+            (self.files.names(folder), self.files.names(f"{folder}/results")) for folder in self.eval_folders.values()
+        )
         return any(
             OTHER_KINDS & names.keys()
             and (usual & {*names, *(f"results/{name}" for name in results)} or any(map(_ITERATION.fullmatch, results)))
@@ -113,7 +125,7 @@ class Search(Frozen, gc=True, dict=True):
 
     def newest_first(self, folder: str, glob: str) -> Iterator[str]:
         """Yield the files that match a path or a glob below a folder, the last in natural order first."""
-        names = self.names(folder)
+        names = self.files.names(folder)
         first, _, rest = glob.partition("/")
         fitting = sorted((name for name in names if fnmatchcase(name, first)), key=natural_order, reverse=True)
         for name in fitting[:_MOST_FITTING]:
@@ -129,7 +141,7 @@ class Search(Frozen, gc=True, dict=True):
         """
         answer = self._answer(question, path, of)
         if answer is None and self.is_file(path):
-            answer = next(map(of, self.earlier(path, _LARGEST)), None)
+            answer = next(map(of, self.files.earlier(path, _LARGEST)), None)
         return answer or ""
 
     def kind_of_series(self, paths: Iterable[str]) -> Kind | None:
@@ -141,7 +153,7 @@ class Search(Frozen, gc=True, dict=True):
         """
         several = tuple(islice(paths, _MOST_OUTPUTS))
         versioned = several if len(several) == 1 else ()
-        versions = (self._kind_in(path, text) for path in versioned for text in self.earlier(path, _LARGEST))
+        versions = (self._kind_in(path, text) for path in versioned for text in self.files.earlier(path, _LARGEST))
         kinds = filter(None, chain(map(self._kind_of_file, several), versions))
         newest = next(kinds, _NO_KIND)
         in_responses = any(basename(path) in files_of("responses").outputs for path in several[:1])
@@ -166,30 +178,11 @@ class Search(Frozen, gc=True, dict=True):
         """Return the answer about the content of a file; None if there is none, which may be fetched later."""
 
         def examine() -> str | None:
-            content = self.read(path, _LARGEST)
+            content = self.files.read(path, _LARGEST)
             return None if content is None else of(content)
 
-        return self.kept(question, path, examine)
+        return self.answers.about(self.files.blob_id(path), question, examine)
 
     def is_file(self, path: str) -> bool:
         """Whether there is a file at a path."""
-        return self.names(dirname(path)).get(basename(path)) is False
-
-
-def work_tree_search(root: Path) -> Search:
-    """Return a search of the files of a work tree. No link is followed."""
-
-    def names(folder: str) -> dict[str, bool]:
-        if not is_folder_inside(root, folder):
-            return {}
-        with os.scandir(root / folder) as entries:
-            own = [each for each in entries if not each.is_symlink() and (each.is_dir() or each.is_file())]
-            return {each.name: each.is_dir() for each in own}
-
-    def read(path: str, largest: int) -> bytes | None:
-        try:
-            return read_inside(root, path, largest)
-        except OSError:
-            return None
-
-    return Search(names=names, read=read)
+        return self.files.names(dirname(path)).get(basename(path)) is False

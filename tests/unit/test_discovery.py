@@ -15,10 +15,8 @@ from sitegen.api import history
 from sitegen.config.manifest import manifest_in_force
 from sitegen.errors import POINTER
 from sitegen.history.repository import Repository
-from sitegen.recognition.discovery import Discovery
-from sitegen.recognition.files import files_of_history
-from sitegen.recognition.initialising import manifest_text, site_text
-from sitegen.recognition.instruction_files import InstructionGlob
+from sitegen.recognition.files import Discovery, InstructionGlob, files_of_history
+from sitegen.recognition.initialising import manifest_line, manifest_text, site_text
 from sitegen.recognition.output_series import run_globs_of
 from sitegen.scoring.kinds import specs_of
 from tests.gitrepo import LFS_POINTER, GitRepo, Link
@@ -162,7 +160,7 @@ def test_instructions_are_found_by_their_places_and_names_else_by_what_they_say(
         ("**/prompts/**/*.txt", 1, 2),
         ("assistant/clerk.jinja", 1, 1),
     ]
-    assert found.site == (
+    assert site_text(found.instructions) == (
         "# Which files instruct the model: sitegen follows every edit of them.\n"
         "instructions = [\n"
         '  ".cursor/rules/**/*.mdc",  # 1 file, 1 version: rules and commands of Cursor\n'
@@ -198,7 +196,8 @@ def test_a_dry_run_prints_what_would_be_written_and_writes_nothing(project, foun
     done = run("init", "--dry-run", project.path)
     assert (done.returncode, done.stderr) == (0, "")
     assert content(project.path) == before
-    assert done.stdout.endswith(f"evals/manifest.yaml would be:\n{found.manifest}sitegen.toml would be:\n{found.site}")
+    written = f"evals/manifest.yaml would be:\n{found.manifest}sitegen.toml would be:\n{site_text(found.instructions)}"
+    assert done.stdout.endswith(written)
     assert done.stdout.startswith("is an eval already: receipts, 1 iteration\n")
 
 
@@ -427,7 +426,9 @@ def test_models_whose_files_would_be_read_too_often_are_told_with_the_line_to_wr
     assert len(_look(repo).proposed) == 1
     large = dict.fromkeys(map("sizes/results/gpt-{}.json".format, range(50)), f'{{"a": "{" " * 500_000}", "f1": 0.5}}')
     repo.commit({"results/gpt-0.json": json.dumps(CASES[:1]), **large})
-    doubts = {one.entry["outputs"] in one.line and one.doubt.partition("up to")[2] for one in _look(repo).doubtful}
+    doubts = {
+        one.entry["outputs"] in manifest_line(one) and one.doubt.partition("up to")[2] for one in _look(repo).doubtful
+    }
     assert doubts == {" 20,022 in all", " 2,500 in all"}
 
 

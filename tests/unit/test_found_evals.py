@@ -1,7 +1,7 @@
 """Results of other tools that no manifest names, through history and in the configuration."""
 
 import json
-from collections.abc import Callable
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,8 +9,9 @@ import pytest
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.engine.cached_kinds import TaskCache
 from sitegen.engine.timeline import timeline_of
-from sitegen.history.files_at_commit import folders_of
+from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.layout import Layout
+from sitegen.history.repository_place import RepositoryPlace
 from sitegen.project import Options, open_project
 from sitegen.questions.verify import verify
 from sitegen.questions.work_tree import WorktreeProject
@@ -24,41 +25,24 @@ FIXTURES = Path(__file__).parents[1] / "importers/fixtures"
 FOUND = tables(Path(__file__).with_name("found_evals.md").read_text(encoding="utf-8"))[0]
 
 
-def found(files: dict[str, str], manifest: Manifest) -> tuple[tuple[str, ...], tuple[EvalConfig, ...]]:
+def on_disk(root: Path, files: dict[str, str]) -> FilesAt:
+    for path, content in files.items():
+        put(root / path, content)
+    return FilesAt(RepositoryPlace(git_dir=root, common_dir=root, root=root, shallow=False), "", on_disk=True)
+
+
+def found(files: FilesAt, manifest: Manifest) -> tuple[tuple[str, ...], tuple[EvalConfig, ...]]:
     """(instructions beyond the defaults, entries)."""
-    listed = {folder: folders_of(files)(folder) for folder in ("", *_folders(files))}
-
-    def read(path: str, largest: int) -> bytes | None:
-        return files[path].encode() if path in files else None
-
-    site = SiteConfig()
-    top = {path.partition("/")[0]: "/" in path for path in files}
-    searched = _searched(lambda folder: listed.get(folder, {}) if folder else top, read)
-    config, entries = with_found_evals(site, manifest, searched)
-    return config.instructions[len(site.instructions) :], entries.evals
+    config, entries = with_found_evals(SiteConfig(), manifest, Search(files))
+    return config.instructions[len(SiteConfig().instructions) :], entries.evals
 
 
-def test_a_search_lists_no_folder_twice_however_many_finders_ask_for_it() -> None:
-    files = folders_of(["evals/sums/results.jsonl", "evals/desk/out.json", "qa/promptfooconfig.yaml", "qa/output.json"])
-    asked = list[str]()
-
-    def names(folder: str) -> dict[str, bool]:
-        asked.append(folder)
-        return {"evals": True, "qa": True} if not folder else files(folder)
-
-    _, manifest = with_found_evals(SiteConfig(), Manifest(), _searched(names, lambda path, largest: b"{}"))
-    assert [entry.id for entry in manifest.evals] == ["qa", "sums"]
-    assert {"", "evals", "evals/sums", "evals/desk", "qa"} <= set(asked)
-    assert sorted(asked) == sorted(set(asked))
-
-
-def _searched(names: Callable[[str], dict[str, bool]], read: Callable[[str, int], bytes | None]) -> Search:
-    """Files without earlier versions."""
-    return Search(names=names, read=read)
-
-
-def _folders(files: dict[str, str]) -> set[str]:
-    return {"/".join(path.split("/")[:depth]) for path in files for depth in range(1, path.count("/") + 1)}
+def test_a_search_lists_no_folder_twice(tmp_path: Path) -> None:
+    names = ("evals/sums/results.jsonl", "evals/desk/out.json", "qa/promptfooconfig.yaml", "qa/output.json")
+    files = on_disk(tmp_path, dict.fromkeys(names, "{}"))
+    assert [entry.id for entry in found(files, Manifest())[1]] == ["qa", "sums"]
+    shutil.rmtree(tmp_path)
+    assert [entry.id for entry in found(files, Manifest())[1]] == ["qa", "sums"]
 
 
 def entries(cell: str) -> tuple[EvalConfig, ...]:
@@ -67,12 +51,12 @@ def entries(cell: str) -> tuple[EvalConfig, ...]:
 
 
 @pytest.mark.parametrize("row", FOUND, ids=[row["files of"] for row in FOUND])
-def test_evals_and_their_instructions_are_found_as_the_table_says(row: dict[str, str]) -> None:
+def test_evals_and_their_instructions_are_found_as_the_table_says(row: dict[str, str], tmp_path: Path) -> None:
     stated, wanted = entries(row["stated"]), (tuple(row["instructions"].split()), entries(row["entries"]))
-    assert found(json.loads(row["files"]), Manifest(evals=stated)) == wanted
+    assert found(on_disk(tmp_path, json.loads(row["files"])), Manifest(evals=stated)) == wanted
 
 
-def test_lists_of_test_cases_are_evals_whose_responses_lie_beside_them() -> None:
+def test_lists_of_test_cases_are_evals_whose_responses_lie_beside_them(tmp_path: Path) -> None:
     cases = '[{"input": "1+1", "expected": "2"}]'
     files = {
         "test_cases/sums.json": cases,
@@ -92,7 +76,7 @@ def test_lists_of_test_cases_are_evals_whose_responses_lie_beside_them() -> None
         return EvalConfig(id=eval_id, kind="responses", dir=f"test_cases/{path}", ground_truth=f"../{name}.json")
 
     found_cases = (of("sums", "sums"), of("examples-reading", "examples/reading"), of("examples-sums", "examples/sums"))
-    assert found(files, stated) == ((), (*stated.evals, *found_cases))
+    assert found(on_disk(tmp_path, files), stated) == ((), (*stated.evals, *found_cases))
 
 
 @pytest.mark.parametrize("folder", ["", "qa/"])
@@ -223,8 +207,7 @@ def test_what_a_run_of_a_skill_wrote_is_no_instruction_unless_a_glob_of_the_proj
     assert Layout(SiteConfig(instructions=("**/outputs/*.md",)), evals).is_instruction(report)
 
 
-def test_a_folder_of_evals_without_a_benchmark_costs_no_reading() -> None:
-    read: list[str] = []
-    tree = {"": {"evals": True}, "evals": {"a": True}, "evals/a": {"truth.csv": False}}
-    search = Search(lambda folder: tree.get(folder, {}), lambda path, _: read.append(path))
-    assert (list(skill_evals(search)), read) == ([], [])
+def test_a_folder_of_evals_without_a_benchmark_costs_no_reading(tmp_path: Path) -> None:
+    read, files = list[str](), on_disk(tmp_path, {"evals/a/truth.csv": ""})
+    files.read = lambda path, largest=0: read.append(path)  # type: ignore[method-assign]
+    assert (list(skill_evals(Search(files))), read) == ([], [])

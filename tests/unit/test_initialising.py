@@ -12,7 +12,7 @@ from sitegen import __version__
 from sitegen.commands.init import discovery_lines, init
 from sitegen.config.manifest import manifest_in_force
 from sitegen.history.repository import Repository
-from sitegen.recognition.discovery import Discovery
+from sitegen.recognition.files import Discovery, FilesOfHistory, TrackedFile
 from sitegen.recognition.initialising import SKELETONS, requirement, source_of, workflows
 from sitegen.scoring.rules import compile_rules
 from tests.gitrepo import GitRepo, put
@@ -20,7 +20,10 @@ from tests.rows import in_table
 from tests.sites import content, run
 
 PATHS = [path for _, path in SKELETONS]
-NOTHING = "".join(f"{row}\n" for row in discovery_lines(Discovery(files=1)))
+ONE_FILE = FilesOfHistory(
+    head="", commits=1, boundary=(), met=(TrackedFile(path="README.md", oid="", versions=1, deleted=False),), links=()
+)
+NOTHING = "".join(f"{row}\n" for row in discovery_lines(Discovery(history=ONE_FILE)))
 """What is said of a project that has neither evals nor instructions."""
 NEXT = (
     "next: put a ground_truth.csv and an extracted.json into evals/NAME/, then run sitegen verify-one NAME; "

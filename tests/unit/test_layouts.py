@@ -31,8 +31,8 @@ from sitegen.project import Options
 from sitegen.questions.study import open_study
 from sitegen.questions.verify import verify
 from sitegen.questions.work_tree import WorktreeProject
-from sitegen.recognition.discovery import Discovery, discover
-from sitegen.recognition.files import files_of_history
+from sitegen.recognition.discovery import discover
+from sitegen.recognition.files import Discovery, files_of_history
 from sitegen.serve.watch import followed
 from tests.gitrepo import Content, GitRepo
 from tests.scoring.test_tables import tables
