@@ -1,4 +1,4 @@
-"""Effects of instruction edits: how each eval changed from before an edit until the next. Association, not cause.
+"""Effects of instruction edits: how each eval changed from before an edit to its first output. Association, not cause.
 
 A *window* is the points of one eval that are attributed to one edit (``analysis/edits.py``). An *effect* is the change
 of the eval across the edit, for the pages. The *best instructions* of an eval are the files to restore for its best
@@ -27,10 +27,11 @@ from sitegen.model.timeline import InstructionHistory
 
 
 def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> tuple[Window, ...]:
-    """Compute the windows of an eval, by edit: each with its last output and the last earlier point of an earlier edit.
+    """Compute the windows of an eval, by edit: each with its first output and the last point of an earlier edit.
 
-    It is the last that the same model made and the same judge graded as the earlier point, if there is any: what came
-    later with another one is no effect of the edit.
+    What was made again with the same instructions is no effect of the edit. The first commit with an output counts, of
+    several its last one; if possible an output by the same model and judge as the earlier point, certainly made with
+    the edit, readable, no copy, and with the most documents of the earlier point.
 
     ``made_with``: for each point, the commits of the edits that its output can have been made with (``OutputEdits``).
     """
@@ -38,17 +39,18 @@ def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> t
     newest: dict[int, int] = {}
     positions: list[int] = []
     found: dict[int, Window] = {}
+    flaws: dict[int, tuple[bool, bool, bool, int]] = {}
     for index, (point, position) in enumerate(zip(points, made_by, strict=True)):
         if position not in newest:
             insort(positions, position)
         newest[position] = index
         if position == BEFORE_ANY or "outputs" not in point.snapshot.cause:
             continue
-        window = Window(edit=position, before=None, after=index, or_edit=other_edit(made_with[index]))
+        window, missing = Window(edit=position, before=None, after=index, or_edit=other_edit(made_with[index])), 0
         if earlier := bisect_left(positions, position):
             before = newest[positions[earlier - 1]]
             compared = Compared(points[before].scorecard, point.scorecard)
-            model, judge = compared.exchanges
+            (model, judge), missing = compared.exchanges, len(compared.overlap.only_before)
             differences = (compared.difference(metric.name) for metric in compared.after.metrics[:HEADLINES])
             window = window._replace(
                 before=before,
@@ -56,9 +58,11 @@ def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> t
                 model=model,
                 judge=judge,
             )
-        kept = found.get(position)
-        if kept is None or kept.model or kept.judge or not (window.model or window.judge):
-            found[position] = window
+        is_no_answer = point.is_copy or point.scorecard.status != "scored"
+        flaw = bool(window.model or window.judge), bool(window.or_edit), is_no_answer, missing
+        kept, least = points[found.get(position, window).after].snapshot, flaws.get(position, flaw)
+        if flaw < least or (flaw == least and kept.commit == point.snapshot.commit):
+            found[position], flaws[position] = window, flaw
     return tuple(sorted(found.values()))
 
 

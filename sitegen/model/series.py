@@ -287,7 +287,7 @@ class Window(NamedTuple):
     before: int | None
     """Index, in the series, of the newest point attributed to an earlier edit; None if there is none."""
     after: int
-    """Index of the last output attributed to this edit."""
+    """Index of the output that measures this edit (``windows``)."""
     over_common: tuple[float | None, ...] | None = None
     """The changes of the first metrics over what the points ``before`` and ``after`` have in common; None if both have
     the same documents and cases, so that their values can be subtracted."""
@@ -296,7 +296,7 @@ class Window(NamedTuple):
     judge: Exchange | None = None
     """The change of the judge, if any: grades of two judges are not compared."""
     or_edit: Commit | None = None
-    """The commit of an earlier edit that the last output may have been made with instead; None if that is certain."""
+    """The commit of an earlier edit that this output may have been made with instead; None if that is certain."""
     verdict: ChangeVerdict | None = None
     """Whether the change is more than chance; None if there is no verdict, for example because the output is the same.
     """
@@ -323,8 +323,8 @@ class BestOutput(Frozen):
 class Effect(Frozen):
     """An eval before and after an edit of instructions: an association in time, not a cause.
 
-    ``before`` is the newest point whose output was made with earlier instructions; ``after`` the last output that was
-    made with these, before the next edit of any instructions that drive the eval.
+    ``before`` is the newest point whose output was made with earlier instructions; ``after`` the first output that was
+    made with these, as ``windows`` of ``analysis/effects.py`` chooses it.
     """
 
     info: EvalInfo

@@ -381,7 +381,7 @@ def fields_page(summaries: Iterable[EvalSummary], edits: Iterable[EditEffects] =
 def moved_by(edits: Iterable[EditEffects]) -> tuple[Moves, list[tuple[EditEffects, Moves]], int, dict[str, list[str]]]:
     """Return what all of the newest edits moved together, what each of them did, and how many edits are not counted.
 
-    From the last output before an edit to the last one made with it. The attributes of one section are counted
+    From the last output before an edit to the first one made with it. The attributes of one section are counted
     together. Behind the sums of all edits stand the least that fixed less broken is after one of them, and the evals.
     """
     attributes, uncounted = list[tuple[EditEffects, dict[tuple[str, str, str], tuple[int, int, str]]]](), 0

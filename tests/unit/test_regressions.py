@@ -382,7 +382,7 @@ def test_the_best_and_the_newest_value_stand_with_their_intervals():
     assert html.index("0.612 to 0.900") < html.index("0.523 to 0.900")
 
 
-def test_a_loss_that_came_and_went_with_one_edit_stands_beside_the_change_of_the_whole_edit():
+def test_a_loss_that_came_and_went_with_one_edit_stands_beside_the_change_of_that_edit():
     one = summary("a", *[0.9] * 6, *[0.5] * 6, *[0.8] * 6)
     edit = replace(sample.commit(5), subject="Ask for totals (F1: 0.815)")
     window = Window(5, 4, 17, verdict=verdict("cannot tell"))
@@ -391,7 +391,7 @@ def test_a_loss_that_came_and_went_with_one_edit_stands_beside_the_change_of_the
     steps, first = (sample.html_of(page) for page in pages)
     words = " ".join(re.sub("<[^>]*>", "", steps).split())
     assert f"Ask for totals (F1: 0.815) ({edit.author}, whose own numbers these are)" in words
-    assert "That edit as a whole, iteration-005 to iteration-018: F1 −0.100, cannot tell" in words
+    assert "That edit, iteration-005 to iteration-018: F1 −0.100, cannot tell" in words
     assert "0.400 lost at iteration-007, regained at iteration-013" in " ".join(re.sub("<[^>]*>", "", first).split())
 
 

@@ -82,7 +82,8 @@ def test_no_edit_is_credited_with_a_change_if_it_is_open_which_one_the_output_wa
 def test_the_commit_that_an_output_records_wins_over_time_and_place():
     recorded = "2026-03-02T08:30:00Z"
     assert found([snapshot(1, 9, recorded=recorded, made_at=commit(1).sha)], 1, 5) == [(1, None, 0)]
-    assert found([snapshot(1, 6), snapshot(2, 9, recorded=recorded, made_at=commit(6).sha[:7])], 1, 5) == [(5, None, 1)]
+    third = snapshot(3, 9, recorded=recorded, made_at=commit(6).sha[:7])
+    assert found([snapshot(1, 2), snapshot(2, 6), third], 1, 5, 7) == [(1, None, 0), (5, 0, 1)]
     assert found([snapshot(1, 9, recorded=recorded, made_at="f" * 40)], 1, 5) == [(5, None, 0)]
 
 
