@@ -17,55 +17,11 @@ from sitegen.model.site import Page
 from sitegen.pages.other_pages import methods_page
 from tests import pages_sample as sample
 from tests.gitrepo import put
+from tests.rows import in_table
 from tests.sites import run
 
 NAME = "pages/methods.html"
-MANY = "{% for a in range(99999) %}"
-END = "{% endfor %}"
-DOUBLED = "{% set all = namespace(it=START) %}{% for i in range(99) %}STEP{% endfor %}"
-
-
-def doubled(start: str, step: str) -> str:
-    return DOUBLED.replace("START", start).replace("STEP", step)
-
-
-ENDLESS = {
-    "nested loops": f"{MANY}{MANY}{MANY}{END}{END}{END}",
-    "a macro that calls itself twice": "{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}"
-    "{{ m(80) }}",
-    "a loop that calls itself": "{% for x in [1, 2] recursive %}{{ loop([1, 2]) if loop.depth0 < 80 }}{% endfor %}",
-    "filters over filters": f"{MANY}{{% set x = range(99999) | map('string') | list | sort | unique | list %}}{END}",
-    "an include that includes itself twice": "{% with n = (n | default(0)) + 1 %}{% if n < 30 %}"
-    '{% include "pages/methods.html" %}{% include "pages/methods.html" %}{% endif %}{% endwith %}',
-}
-
-LARGE = {
-    "a text times a number": "{{ 'a' * 10 ** 10 }}",
-    "a number times a text": "{{ 10 ** 10 * 'a' }}",
-    "a list times a number": "{{ ([0] * 10 ** 10) | length }}",
-    "centred": "{{ 'a' | center(10 ** 10) }}",
-    "centred by a method": "{{ 'a'.center(10 ** 10) }}",
-    "filled": "{{ '1'.zfill(10 ** 10) }}",
-    "indented": "{{ 'a\n\na' | indent(10 ** 10) }}",
-    "joined": "{{ range(99999) | join('a' * 10 ** 6) }}",
-    "replaced": "{{ ('a' * 10 ** 6) | replace('a', 'b' * 10 ** 6) }}",
-    "formatted by %": "{{ '%10000000000d' % 1 }}",
-    "formatted by a filter": "{{ '%10000000000d' | format(1) }}",
-    "formatted by a method": "{{ '{:>10000000000}'.format(1) }}",
-    "batched": "{{ [1] | batch(10 ** 10, 'a') | list | length }}",
-    "a tower of powers": "{{ 10 ** (10 ** 10) }}",
-    "a number squared": doubled("9", "{% set all.it = all.it * all.it %}"),
-    "a text doubled by +": doubled("'a'", "{% set all.it = all.it + all.it %}"),
-    "a text doubled by ~": doubled("'a'", "{% set all.it = all.it ~ all.it %}"),
-    "a text doubled by a block": doubled("'a'", "{% set all.it %}{{ all.it }}{{ all.it }}{% endset %}"),
-    "a text doubled by a filter": doubled("'a'", "{% set all.it = [all.it, all.it] | join %}"),
-    "a list doubled": doubled("[0]", "{% set all.it = all.it + all.it %}"),
-    "a list in lists, as text": doubled("[0]", "{% set all.it = [all.it, all.it] %}") + "{{ all.it }}",
-    "a page of texts": f"{{% set text = 'a' * 10 ** 7 %}}{MANY}{{{{ text }}}}{END}",
-    "an include that includes itself": '{% include "pages/methods.html" %}',
-    "a macro that calls itself": "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
-    "a template that extends itself": '{% extends "pages/methods.html" %}',
-}
+NESTED_LOOPS = "{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3
 
 
 def rendered(folder: Path, text: str) -> str:
@@ -88,12 +44,14 @@ def shortly(monkeypatch):
     gc.callbacks.extend(callbacks)
 
 
-@pytest.mark.parametrize("case", [*ENDLESS, *LARGE])
-def test_a_template_without_an_end_or_that_wants_much_memory_is_one_error_that_names_it(tmp_path, shortly, case):
+@in_table
+def test_a_template_without_an_end_or_that_wants_much_memory_is_one_error_that_names_it(
+    tmp_path, shortly, case, wants, template
+):
     with pytest.raises(ConfigurationError) as caught:
-        rendered(tmp_path, (ENDLESS | LARGE)[case])
+        rendered(tmp_path, template)
     took_too_long = "A template of the project cannot be rendered: a page took more than 1 seconds"
-    assert case in LARGE or caught.value.message == took_too_long
+    assert wants == "memory" or caught.value.message == took_too_long
     assert (caught.value.where or "").startswith(f"{tmp_path / NAME}:")
 
 
@@ -112,11 +70,12 @@ def test_time_that_ends_while_another_error_is_handled_is_an_error_of_the_templa
 
 def test_a_template_without_an_end_is_an_error_in_a_thread_too(tmp_path, shortly):
     with ThreadPoolExecutor(1) as thread, pytest.raises(ConfigurationError, match="took more than 1 seconds"):
-        thread.submit(rendered, tmp_path, ENDLESS["nested loops"]).result()
+        thread.submit(rendered, tmp_path, NESTED_LOOPS).result()
 
 
 def test_a_process_in_the_middle_of_one_endless_operation_is_ended_and_names_the_template(tmp_path):
-    nested = doubled("(0,)", "{% set all.it = (all.it, all.it) %}") + "\n{{ {all.it: 1} | length }}"
+    doubled = "{% for i in range(99) %}{% set all.it = (all.it, all.it) %}{% endfor %}"
+    nested = f"{{% set all = namespace(it=(0,)) %}}{doubled}\n{{{{ {{all.it: 1}} | length }}}}"
     script = (
         "from pathlib import Path; import sys; from tests.faults import test_own_templates_bounds as here;"
         "from sitegen.engine import own_templates; own_templates.SECONDS = own_templates.SECONDS_TO_REACT = 0.5;"

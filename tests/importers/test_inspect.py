@@ -23,6 +23,7 @@ from sitegen.model.recorded import Recorded
 from sitegen.model.usage import Usage
 from sitegen.scoring.run_statements import recorded_in
 from tests.gitrepo import GitRepo
+from tests.rows import in_table
 from tests.scored import scored
 from tests.sites import build_site, differs_from_cold
 
@@ -166,28 +167,10 @@ def test_a_sample_that_failed_and_a_run_that_did_not_end_are_said():
     ]
 
 
-@pytest.mark.parametrize(
-    ("value", "grade"),
-    [
-        ("C", AnswerGrade(1.0, True)),
-        ("I", AnswerGrade(0.0, False)),
-        ("P", AnswerGrade(0.5, False)),
-        ("N", AnswerGrade(0.0, False)),
-        ("Yes", AnswerGrade(1.0, True)),
-        (False, AnswerGrade(0.0, False)),
-        (1, AnswerGrade(1.0)),
-        ("0.25", AnswerGrade(0.25)),
-        (Unusable("NaN", "no number"), AnswerGrade(None)),
-        (Unusable("Infinity", "no number"), None),
-        (7, None),
-        (-1, None),
-        ("7", None),
-        ("blue", None),
-        ([], None),
-    ],
-)
+@in_table
 def test_a_value_is_taken_as_the_metrics_of_inspect_take_it(value, grade):
-    assert grade_of(value, WORDS) == grade
+    stated = Unusable(value, "no number") if value in ("NaN", "Infinity") else value
+    assert grade_of(stated, WORDS) == (AnswerGrade(*grade) if grade else None)
 
 
 def test_scores_that_are_none_are_left_out_and_said_once():

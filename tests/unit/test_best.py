@@ -1,6 +1,5 @@
 """The best output of an eval: the earliest of equals by the newest rules, and the same one wherever it is named."""
 
-import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.change import best_points
@@ -49,16 +48,8 @@ def test_the_best_so_far_is_the_earliest_of_equals():
     assert best_points((), [f1]) == {"f1": ()}
 
 
-@pytest.mark.parametrize(
-    ("then", "now", "best"),
-    [
-        ((0.5, 0.8, 0.6, 0.8, 0.8, 0.7), (), 1),
-        ((0.9, 0.8, 0.6, 0.8, 0.8, 0.7), (0.4, 0.8, 0.6, 0.8, 0.8, 0.7), 1),
-        ((0.9, None, 0.6, 0.9, 0.7), (0.4, None, 0.6, 0.7, 0.7), 3),
-    ],
-    ids=["equals", "another truth since", "another truth made equals"],
-)
-def test_every_page_and_file_names_the_same_output(then, now, best):
+@in_table
+def test_every_page_and_file_names_the_same_output(case, then, now, best):
     one = series(*then, now=now)
     stored = summary(one)
     label, slug, value = one.points[best].snapshot.label, one.points[best].snapshot.slug, (now or then)[best]

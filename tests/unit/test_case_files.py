@@ -167,20 +167,13 @@ def test_texts_are_scored_as_responses():
     assert [(case.id, case.question) for case in result.cases] == [("a", "2 + 2"), ("b", "3 + 3")]
 
 
-@pytest.mark.parametrize(
-    ("second", "accuracies"),
-    [
-        ({"short": "ham", "long": "ham"}, {"long": 1.0, "short": 0.5}),  # the answers of two prompts
-        ({"short": "ham", "long": "It greets."}, {"": 0.0}),  # an answer with its reason
-        ({"short": "ham"}, {"": 0.0}),
-    ],
-)
-def test_an_output_with_the_answers_of_several_prompts_has_variants(second, accuracies):
+@in_table
+def test_an_output_with_the_answers_of_several_prompts_has_variants(case, second, accuracies):
     first = {"short": "ham", "long": "It asks." if "It greets." in as_json(second).decode() else "spam"}
     cases = [{"expected": "spam", "response": first}, {"expected": "ham", "response": second}]
     card = scored("responses", cases, cases).scorecard
     assert {name: dict(each.metrics).get("accuracy") for name, each in card.variants.items()} == accuracies
-    swapped = [{**case, "response": dict(zip(first, reversed(first.values()), strict=True))} for case in cases]
+    swapped = [{**each, "response": dict(zip(first, reversed(first.values()), strict=True))} for each in cases]
     assert sides_of("c.json", as_json(cases), SETTINGS) != sides_of("c.json", as_json(swapped), SETTINGS)
 
 

@@ -86,17 +86,10 @@ def test_each_epoch_of_inspect_has_its_confidence_beside_its_own_verdict():
     assert [(round(share, 5), right) for share, right in judgement.stated] == [(1.0, RIGHT), (0.36788, WRONG)]
 
 
-@pytest.mark.parametrize(
-    ("path", "content"),
-    [
-        ("r.csv", b"id,passed,confidence\na,true,0.9\nb,true,1.5\n"),
-        ("r.csv", b"id,passed,logprob\na,true,-0.9\nb,true,0.5\n"),
-        ("r.jsonl", b'{"id": "a", "score": 1, "confidence": 0.9}\n\n{"id": "b", "score": 1, "confidence": -3}\n'),
-    ],
-)
+@in_table
 def test_a_confidence_outside_its_range_is_named_with_its_line(path, content):
-    (finding,) = read_results(path, content).findings
-    assert finding.line == 2 + content.count(b"\n\n") + path.endswith("csv")
+    (finding,) = read_results(path, content.encode()).findings
+    assert finding.line == 2 + content.count("\n\n") + path.endswith("csv")
     assert "1 of 2 answers" in finding.message
     assert "stated for 'b'" in finding.value
 

@@ -62,25 +62,11 @@ def facts(counts: PatchCounts, before: TextStats | None, after: TextStats | None
     return " ".join(Markup(html.replace("</span>\n<span>", ", ").replace("</span><span>", ", ")).striptags().split())
 
 
-@pytest.mark.parametrize(
-    ("counts", "before", "after", "stated"),
-    [
-        (PatchCounts(version_before="1.0", version_after="1.1"), None, None, "version 1.0 → then 1.1"),
-        (PatchCounts(), TextStats(version="1.0"), TextStats(version="1.1"), "version 1.0 → then 1.1"),
-        (PatchCounts(version_after="2"), TextStats(version="2"), None, "version 2"),
-        (PatchCounts(), TextStats(version="3"), None, "version 3"),
-        (PatchCounts(), TextStats(), TextStats(), ""),
-        (PatchCounts(), TextStats(1_000, 20), TextStats(1_001, 20), "1,000 → then 1,001 lines, 20 words"),
-        (PatchCounts(), None, TextStats(3, 0), "3 lines, 0 words"),
-        (PatchCounts(), TextStats(3), None, "3 lines"),
-        (PatchCounts(), None, None, ""),
-    ],
-)
-def test_an_edit_says_the_version_and_the_size_of_its_file(
-    counts: PatchCounts, before: TextStats | None, after: TextStats | None, stated: str
-):
+@in_table
+def test_an_edit_says_the_version_and_the_size_of_its_file(counts, before, after, stated):
     """The version is that of the patch or else of the text; a size that did not change stands once."""
-    assert facts(counts, before, after) == stated
+    texts = [None if text is None else TextStats(**text) for text in (before, after)]
+    assert facts(PatchCounts(**counts), *texts) == stated
 
 
 def linked(snapshots: list[Snapshot], *edits: int) -> list[list[int]]:
@@ -242,27 +228,13 @@ def hunk(*lines: str, section: str = "") -> Hunk:
     return Hunk(section=section, old_start=1, old_count=1, new_start=1, new_count=1, lines=read)
 
 
-@pytest.mark.parametrize(
-    ("passage", "attribute", "named"),
-    [
-        (hunk("+Read `exterior_shade` from the schedule."), "windows[].exterior_shade", True),
-        (hunk("+The Exterior Shades are on page 2."), "windows[].exterior_shade", True),
-        (hunk("-exteriorShade: none"), "windows[].exterior_shade", True),
-        (hunk(" `exterior_shade` is next to it", "+Be careful."), "windows[].exterior_shade", False),
-        (hunk("+The area of each window is in ft2."), "windows[].area", True),
-        (hunk("+`windows[].area` is in ft2."), "windows[].area", True),
-        (hunk("+The area is in ft2."), "windows[].area", False),
-        (hunk(" ## Windows", "+The area is in ft2."), "windows[].area", True),
-        (hunk("+The area is in ft2.", section="## Windows"), "windows[].area", True),
-        (hunk("+The areas of Scandinavia"), "windows[].area", False),
-        (hunk("+Prices have no currency."), "price", True),
-        (hunk("+Do not despair."), "air", False),
-        (hunk("+The window", "+has an area."), "windows[].area", False),
-        (hunk("+anything"), "[]", False),
-    ],
-)
-def test_a_passage_names_a_field_by_the_words_of_its_changed_lines(passage: Hunk, attribute: str, named: bool):
-    assert mentioned_fields([passage], [attribute], "rules.md") == (((attribute,) if named else ()),)
+@in_table
+def test_a_passage_names_a_field_by_the_words_of_its_changed_lines(
+    lines: list[str], section: str, attribute: str, named: bool
+):
+    assert mentioned_fields([hunk(*lines, section=section)], [attribute], "rules.md") == (
+        ((attribute,) if named else ()),
+    )
 
 
 def test_the_path_of_the_file_can_name_the_step_above_a_field():

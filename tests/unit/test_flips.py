@@ -29,23 +29,16 @@ def items(*names: str, outcome: tuple[State, State] = ("correct", "omission")) -
 FIXED: tuple[State, State] = ("omission", "correct")
 
 
-@pytest.mark.parametrize(
-    ("cells", "counted"),
-    [
-        (items("walls[0].area", "walls[0].name", "walls[0].tilt"), (0, 1)),  # one item
-        (items("walls[0].area", "walls[1].area", "walls[2].area"), (0, 3)),  # a field of three items
-        (items("walls[0].area", "walls[1].name", "total"), (0, 3)),  # two items, and a value outside of lists
-        (items("walls[0].doors[0].area", "walls[0].doors[1].area", "walls[0].name"), (0, 3)),  # lists in an item
-        ((*items("walls[0].area", "walls[0].name"), *items("walls[0].tilt", outcome=FIXED)), (0, 1)),  # on the whole
-        ((*items("walls[0].area"), *items("walls[0].tilt", outcome=FIXED)), (0, 0)),  # even
-        ((*items("walls[0].area"), *items("walls[1].area", outcome=FIXED)), (1, 1)),
-        (tuple(cell("total", "correct", "omission", document=f"d · {model}") for model in "ab"), (0, 1)),  # one case
-    ],
-)
-def test_the_cells_of_a_list_item_or_case_are_one_event(cells: tuple[Cell, ...], counted: tuple[int, int]):
+@in_table
+def test_the_cells_of_a_list_item_or_case_are_one_event(case, broken, fixed, events):
+    cells = tuple(
+        cell(path, *states, document=model and f"d · {model}")
+        for names, states in ((broken, BROKE), (fixed, FIXED))
+        for path, _, model in (name.partition("@") for name in names.split())
+    )
     one = replace(sample.cell_map(2, cells), cases={"d · a": "d", "d · b": "d"})
     independent = [flips(one, *pair).independent for pair in [(0, 1), (1, 0), (0, 0)]]
-    assert independent == [counted, counted[::-1], (0, 0)]
+    assert [*map(list, independent)] == [events, events[::-1], [0, 0]]
 
 
 @in_table
@@ -88,28 +81,14 @@ def test_a_blank_that_takes_the_place_of_a_value_is_another_expected_value():
 BROKE: tuple[State, State] = ("correct", "omission")
 
 
-@pytest.mark.parametrize(
-    ("states", "lost", "unsteady"),
-    [
-        ([BROKE] * 3, (("x", 3),), 0),
-        ([BROKE] * 2, (), 0),
-        ([*[BROKE] * 3, ("absent", "correct")], (("x", 3),), 0),  # a document that only the later point has
-        ([*[BROKE] * 3, ("wrong_value", "absent")], (("x", 3),), 0),  # or only the earlier one
-        ([*[BROKE] * 3, ("correct", "correct")], (), 0),
-        ([*[BROKE] * 3, ("wrong_value", "omission")], (), 0),
-        ([*[BROKE] * 3, FIXED], (), 0),
-        ([*[BROKE] * 3, ("true_negative", "true_negative")], (("x", 3),), 0),  # a value that nobody expects is none
-        ([("true_negative", "hallucination")] * 3, (), 0),
-        ([*[BROKE] * 3, *[("y", BROKE), ("y", FIXED), ("y", ("correct", "correct"))]], (("x", 3),), 1),
-        ([*[BROKE] * 3, *[("y", BROKE), *[("y", ("correct", "correct"))] * 2]], (("x", 3),), 0),
-        ([*[BROKE] * 3, *[("y", BROKE), *[("y", ("correct", "absent"))] * 2]], (("x", 3),), 1),
-    ],
-)
-def test_a_field_is_lost_over_the_values_that_both_points_judge(states, lost, unsteady):
-    named = [state if state[0] == "y" else ("x", state) for state in states]
-    cells = tuple(cell(name, *state, document=f"d{number}") for number, (name, state) in enumerate(named))
-    found = flips(sample.cell_map(2, cells), 0, 1)
-    assert (found.lost, found.unsteady) == (lost, unsteady)
+@in_table
+def test_a_field_is_lost_over_the_values_that_both_points_judge(case, cells, lost, unsteady):
+    named = [word.rpartition(":") for word in cells.split()]
+    judged = tuple(
+        cell(name or "x", *states.split(">"), document=f"d{number}") for number, (name, _, states) in enumerate(named)
+    )
+    found = flips(sample.cell_map(2, judged), 0, 1)
+    assert ([*map(list, found.lost)], found.unsteady) == (lost, unsteady)
 
 
 @in_table

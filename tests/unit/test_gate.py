@@ -14,6 +14,7 @@ from sitegen.questions.gate_markdown import LONGEST_REPORT, gate_markdown
 from sitegen.questions.gate_report import caveats
 from sitegen.text.values import schema_first
 from tests.gates import broken, check_metric, gate_eval, gate_report, overlap
+from tests.rows import in_table
 
 F1 = MetricSpec("f1", "F1", "")
 RECALL = MetricSpec("recall", "Recall", "")
@@ -33,69 +34,16 @@ def moved(change: float | None) -> MetricDelta:
     return MetricDelta("f1", change, None if change is None else DeltaParts(change, 0.0, 0.0))
 
 
-@pytest.mark.parametrize(
-    ("spec", "limits", "values", "change", "noise", "reasons"),
-    [
-        # A floor is inclusive, and held against the head as it is.
-        (F1, Limit(floor=0.9), (0.5, 0.9), 0.4, None, []),
-        (F1, Limit(floor=0.9), (0.9, 0.8999), -0.0001, None, ["below the floor"]),
-        (F1, Limit(floor=0.9), (None, 0.8999), None, None, ["below the floor"]),
-        # One that was missed at the base too is told of, and no reason to fail.
-        (F1, Limit(floor=0.9), (0.5, 0.8999), 0.4, None, ["still below the floor"]),
-        (F1, Limit(floor=0.9), (0.5, 0.4), -0.1, None, ["still below the floor"]),
-        (F1, Limit(floor=0.9, drop=0.0), (0.5, 0.4), -0.1, "worse", ["still below the floor", "dropped"]),
-        (COST, Limit(floor=3.0), (3.2, 3.1), -0.1, None, ["still below the floor"]),
-        (F1, Limit(floor=0.9), (0.9, None), None, None, ["undefined"]),
-        (COST, Limit(floor=3.0), (3.0, 3.0), 0.0, None, []),
-        (COST, Limit(floor=3.0), (3.0, 3.1), 0.1, None, ["below the floor"]),
-        # A drop is inclusive, in points of the metric's own range, and the other way round where lower is better.
-        (F1, Limit(drop=1.0), (0.9, 0.89), -0.01, None, []),
-        (F1, Limit(drop=1.0), (0.9, 0.88), -0.02, None, ["dropped"]),
-        (F1, Limit(drop=0.0), (0.8, 0.9), 0.1, None, []),
-        (GRADE, Limit(drop=10.0), (4.0, 3.6), -0.4, None, []),
-        (GRADE, Limit(drop=10.0), (4.0, 3.5), -0.5, None, ["dropped"]),
-        (COST, Limit(drop=0.0), (3.0, 2.0), -1.0, None, []),
-        (COST, Limit(drop=5.0), (3.0, 4.0), 1.0, None, ["dropped"]),
-        # It fails only beyond noise, unless the noise is unknown.
-        (F1, Limit(drop=0.0), (0.9, 0.8), -0.1, "worse", ["dropped"]),
-        (F1, Limit(drop=0.0), (0.9, 0.8), -0.1, "cannot tell", ["may be chance"]),
-        # A floor knows no noise.
-        (F1, Limit(floor=0.9, drop=0.0), (0.9, 0.8), -0.1, "cannot tell", ["below the floor", "may be chance"]),
-        # The change over common documents decides, whatever the whole numbers do.
-        (F1, Limit(drop=0.0), (0.9, 0.95), -0.1, "worse", ["dropped"]),
-        (F1, Limit(drop=0.0), (0.9, 0.5), 0.0, "worse", []),
-        # What became undefined is not fine; what never was measured is.
-        (F1, Limit(drop=0.0), (0.9, None), None, None, ["undefined"]),
-        (F1, Limit(drop=0.0), (None, 0.9), None, None, []),
-        (F1, Limit(drop=0.0), (None, None), None, None, []),
-        # Without a limit anything passes.
-        (F1, Limit(), (0.9, 0.1), -0.8, "worse", []),
-        # A negative drop wants a gain.
-        (F1, Limit(drop=-1.0), (0.8, 0.8), 0.0, "same", ["dropped"]),
-        (F1, Limit(drop=-1.0), (0.8, 0.82), 0.02, "better", []),
-    ],
-)
-def test_a_metric_is_held_against_its_limits(spec, limits, values, change, noise, reasons):
-    before, after = values
+@in_table
+def test_a_metric_is_held_against_its_limits(case, metric, floor, drop, before, after, change, noise, reasons):
+    spec = {each.label: each for each in (F1, GRADE, COST)}[metric]
+    limits = Limit(floor=floor, drop=drop)
     found = check_metric(spec, limits, before, after, moved(change), chance(noise) if noise else None)
     assert list(found.reasons) == reasons
     assert found.verdict == max((VERDICT_OF_REASON[reason] for reason in reasons), key=VERDICTS.index, default="pass")
 
 
-@pytest.mark.parametrize(
-    ("drop", "change", "decision", "reasons"),
-    [
-        (0.0, 0.0, "worse", ["worse on these cases"]),
-        (0.0, 0.1, "worse", ["worse on these cases"]),
-        (5.0, -0.04, "worse", ["worse on these cases"]),
-        (0.0, -0.1, "worse", ["dropped"]),
-        (0.0, 0.0, "likely worse", []),
-        (0.0, -0.1, "likely worse", ["may be chance"]),
-        (0.0, 0.1, "better", []),
-        (100.0, -0.1, "worse", []),  # drops are turned off
-        (None, -0.1, "worse", []),
-    ],
-)
+@in_table
 def test_a_lost_field_fails_whatever_the_value_does_if_it_is_more_than_chance(drop, change, decision, reasons):
     limits = Limit(drop=drop)
     judged = chance(decision, (("total", 3),))

@@ -50,15 +50,7 @@ def pairs_of(table: list[list[int]]) -> list[tuple[int, int]]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("table", "value", "low", "high"),
-    [  # low and high as statsmodels 0.14 gives them
-        ([[20, 5], [10, 15]], 0.4, 0.15109229, 0.64890771),
-        ([[5, 1, 0], [2, 7, 3], [0, 1, 9]], 0.61867704, 0.37573335, 0.86162074),
-        ([[3, 0], [0, 4]], 1.0, 1.0, 1.0),
-        ([[0, 5], [5, 0]], -1.0, -1.0, -1.0),
-    ],
-)
+@in_table
 def test_kappa_and_its_interval(table: list[list[int]], value: float, low: float, high: float) -> None:
     found = cohens_kappa(pairs_of(table))
     assert found

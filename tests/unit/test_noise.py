@@ -52,19 +52,11 @@ def ends(interval: Interval | Ends | None) -> tuple[float, float]:
     return round(interval.low, 3), round(interval.high, 3)
 
 
-@pytest.mark.parametrize(
-    ("documents", "unit", "n", "interval"),
-    [
-        (("+++-", "++++", "++--", "+-++", "++++"), "documents", 5, (0.476, 0.946)),
-        (("+++-++", "++++++", "++--++", "+-++++"), "fields", 6, (0.547, 0.954)),  # fewer than five documents
-        (("+++--+++..",), "fields", 8, (0.33, 0.948)),  # and those that count nowhere are no units
-        (("+", "-", "+"), "documents", 3, (0.044, 0.989)),  # fewer fields than documents
-    ],
-)
-def test_five_documents_are_a_sample_and_fewer_are_searched_field_by_field(documents, unit, n, interval):
-    found = interval_of(card(*documents))
+@in_table
+def test_five_documents_are_a_sample_and_fewer_are_searched_field_by_field(case, judged, unit, n, low, high):
+    found = interval_of(card(*judged.split()))
     assert found is not None
-    assert (found.unit, found.n, ends(found)) == (unit, n, interval)
+    assert (found.unit, found.n, ends(found)) == (unit, n, (low, high))
 
 
 @pytest.mark.parametrize("documents", [("+",), ("-",), ("....",), ("+....",)])

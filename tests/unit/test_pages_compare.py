@@ -6,7 +6,6 @@ from collections import Counter
 from itertools import product
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.flips import flipped_cells, net_by_item
@@ -72,16 +71,8 @@ def answered(*signs: str) -> tuple[Cell, ...]:
     )
 
 
-@pytest.mark.parametrize(
-    ("signs", "nets"),
-    [
-        (["+- +- +- +- +- +-"], [-6]),  # answers of six variants to one case
-        (["+- +- -+", "+-"], [-1, -1]),
-        (["+- -+"], [0]),  # even: the accuracy of the case is what it was
-        (["-+"] * 6, [1] * 6),
-    ],
-)
-def test_all_answers_to_a_test_case_count_once_in_the_interval_of_a_field(signs, nets):
+@in_table
+def test_all_answers_to_a_test_case_count_once_in_the_interval_of_a_field(case, signs, nets):
     one = series(*answered(*signs))
     documents = tuple(
         DocumentScore(cell.document, "scored", Counts(), of_case=cell.document.partition(" ")[0])
@@ -96,7 +87,7 @@ def test_all_answers_to_a_test_case_count_once_in_the_interval_of_a_field(signs,
     assert found is not None
     assert list(net_by_item(flipped_cells(cells, 1, 2), cells.cases)) == nets
     assert [cell[5] for cell in found["block"]["cells"]] == [
-        case for case, several in enumerate(signs) for _ in several.split()
+        number for number, several in enumerate(signs) for _ in several.split()
     ]
 
 

@@ -199,19 +199,9 @@ def edit_at(position: int, path: str, status: EditStatus = "modified") -> Edit:
     )
 
 
-@pytest.mark.parametrize(
-    ("edit", "flagged"),
-    [
-        (edit_at(8, AGENT), True),
-        (edit_at(8, f"apps/web/{AGENT}"), True),
-        (edit_at(7, AGENT), False),  # the commit that gives the instructions a file of their own
-        (edit_at(6, AGENT), False),
-        (edit_at(8, AGENT, "added"), False),
-        (edit_at(8, AGENT, "renamed"), False),
-        (edit_at(8, RULES), False),
-    ],
-)
-def test_an_edit_of_an_agent_is_flagged_once_instructions_have_files_of_their_own(edit, flagged):
+@in_table
+def test_an_edit_of_an_agent_is_flagged_once_instructions_have_files_of_their_own(position, path, status, flagged):
+    edit = edit_at(position, path, status)
     since = apart_since([InstructionHistory(RULES, (edit_at(7, RULES, "added"), edit_at(9, RULES)))])
     assert since == 7
     assert thickens(edit, since) is flagged

@@ -73,24 +73,12 @@ def test_lines_are_what_git_counts_and_words_are_without_marks():
 
 
 FIRST = PatchCounts(added=9, removed=0, version_before=None, version_after="1.0")
-VERSION_ALONE = FIRST._replace(version_before="1.0", version_after="1.1", only_version=True)
 
 
-@pytest.mark.parametrize(
-    ("edit", "step"),
-    [
-        (PatchCounts(added=2, removed=2, version_before="1.0", version_after="1.1"), VersionStep("1.1")),
-        (VERSION_ALONE, VersionStep("1.1", "version alone")),
-        (PatchCounts(1, 1), VersionStep("1.0", "text alone")),
-        (PatchCounts(added=2, removed=2, version_before="1.0", version_after="1.0"), VersionStep("1.0", "text alone")),
-        (PatchCounts(added=1, removed=1, version_before="1.0", version_after=None), VersionStep(None, "text alone")),
-        (PatchCounts(added=0, removed=9, version_before="1.0", version_after=None), VersionStep(None)),
-        (PatchCounts(), VersionStep("1.0")),
-        (None, VersionStep(None)),
-    ],
-)
-def test_an_edit_of_a_file_that_states_a_version(edit: PatchCounts | None, step: VersionStep):
-    assert version_steps((FIRST, edit)) == (VersionStep("1.0"), step)
+@in_table
+def test_an_edit_of_a_file_that_states_a_version(edit, step):
+    counts = None if edit is None else PatchCounts(**edit)
+    assert version_steps((FIRST, counts)) == (VersionStep("1.0"), VersionStep(*step))
 
 
 def test_a_file_without_a_version_forgets_none():

@@ -13,6 +13,7 @@ import pytest
 
 from sitegen.serve.server import HEADERS, Server, listen
 from sitegen.serve.watch import Board, Layers
+from tests.rows import in_table
 
 POLICY = "default-src 'none'; connect-src 'self'; script-src 'self'"
 PAGE = (
@@ -132,29 +133,9 @@ def test_what_is_no_page_is_served_as_it_is(running):
     assert running.ask("/data.json").body == b"{}"
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/gone.html",
-        "/nothing",
-        "/empty/",
-        "/../secret.txt",
-        "/%2e%2e/secret.txt",
-        "/evals/%2e%2e/%2e%2e/secret.txt",
-        "/..%2fsecret.txt",
-        "/..%5csecret.txt",
-        "//etc/passwd",
-        "/%00",
-        "/link.txt",
-        "/out/secret.txt",
-        "/.sitegen.json",
-        "/.sitegen/secret.txt",
-        "/.sitegen/../../secret.txt",
-        "/" + "x" * 5000,
-    ],
-)
+@in_table
 def test_nothing_but_the_files_of_the_site_is_there(running, path):
-    answer = running.ask(path)
+    answer = running.ask(path.replace("LONG", "x" * 5000))
     assert answer.status == 404
     assert b"secret" not in answer.body
     assert b"<body>gone" not in answer.body
