@@ -121,7 +121,7 @@ class _EvalPages:
         """Write every page but older reports; first the files and pages to which the trend page leads."""
         task, writer, info, keys = self._task, self._writer, self._info, self._keys
         series, summary = self._series, task.record.summary
-        for file in (*series_files(series, summary.patterns), values_file(info.id, self._cells)):
+        for file in (*series_files(series, summary.patterns), values_file(series)):
             writer.write(file.path, file.content)
         newest, kept = len(series.points) - 1, task.context.limits.reports_kept
         short = max(0, len(series.points) - kept)  # the oldest have a short page instead

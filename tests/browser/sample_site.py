@@ -228,7 +228,7 @@ def raw_files() -> list[RawFile]:
         search.list_file(summaries, files, fields, len(log)),
         search.fields_file(sample.FIELDS),
         *search.shards(log),
-        *(search.values_file(one.info.id, one.cells) for one in every if one.points),
+        *(search.values_file(one) for one in every if one.points),
         feed_file(sample.SITE, sample.commit(120), summaries),
         summary_file(sample.SITE, sample.commit(120), summaries, (), (), ()),
     ]

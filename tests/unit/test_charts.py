@@ -150,10 +150,8 @@ def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():
         replace(step, at=8, status="better", metrics=(MetricStep(name="f1", before=0.74, after=0.79, points=5.0),)),
     )
     view = sample.view_of(sample.trend(series, steps=steps))
-    marks = [
-        (step.place, trend_chart.step_tone(step), trend_chart.step_text(step, view))
-        for step in trend_chart.trend(view).steps
-    ]
+    drawn = trend_chart.trend(view).steps
+    marks = [(step.place, trend_chart.step_tone(step), trend_chart.step_text(step, view)) for step in drawn]
     assert marks == [
         (3.5, "worse", "regression: mean F1 −0.060 at iteration-005 after “Correct the ground truth of two waybills”"),
         (7, "blip", "bad run: F1 −0.060 at iteration-008"),

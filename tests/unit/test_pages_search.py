@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sitegen.model.outcomes import REDACTED, Cell, CellMap, Period
+from sitegen.model.outcomes import REDACTED, Cell, Period
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.data import search
@@ -79,21 +79,21 @@ def test_the_page_of_methods_has_what_is_true_of_the_kinds_of_the_site_and_searc
 
 def test_a_redacted_value_is_not_found():
     hidden = Period(start=0, state="correct", expected=REDACTED.literal, actual=REDACTED.literal)
-    assert (
-        _body(search.values_file("a", CellMap(outputs=(0,), cells=(sample.cell("", "name", hidden),), documents={})))[2]
-        == []
-    )
+    cells = sample.cell_map(1, (sample.cell("", "name", hidden),))
+    assert _body(search.values_file(replace(sample.single(), cells=cells)))[2] == []
 
 
-def test_values_are_those_of_the_newest_point_each_once_and_bounded():
+def test_verdicts_come_first_then_the_newest_values_then_those_that_they_replaced_each_once_and_bounded():
     def cell(document: str, *values: tuple[str, str]) -> Cell:
         return sample.cell(document, "name", *(Period(at, "wrong_value", *sides) for at, sides in enumerate(values)))
 
     cells = cell("a", ('"Rome"', '"Old"'), ('"Rome"', '"Bern"')), cell("b", ('"Rome"', f'"{"x" * 99}"'))
-    file = search.values_file("a/b", CellMap(outputs=(0, 1), cells=cells, documents={}))
-    assert file.path == links.search_values("a/b")
-    field = ["name", links.field("a/b", "name"), ["Rome", "Bern", "x" * search.LONGEST_VALUE]]
-    assert _body(file) == ["values", "a/b", [field]]
+    file = search.values_file(replace(sample.series(2), cells=sample.cell_map(2, cells)))
+    assert file.path == links.search_values("waybills")
+    field = ["name", links.field("waybills", "name")]
+    verdict = ["iteration-002", "evals/waybills/0002.html", ["F1 −0.156, cannot tell"], "verdict", "2025-01-09"]
+    values = [verdict, [*field, ["Rome", "Bern", "x" * search.LONGEST_VALUE]], [*field, ["Old"], "earlier value"]]
+    assert _body(file) == ["values", "waybills", values]
 
 
 def test_scripts_are_ascii_whatever_the_titles_hold():

@@ -1,5 +1,5 @@
 /* Search over the whole site. The index is a handful of scripts (see sitegen/pages/data/search.py), loaded on first use,
-   newest first; values are loaded with the first word. */
+   newest first; values and verdicts are loaded with the first word. */
 const searchButton = $("[data-search]");
 if (searchButton) {
   const root = siteRoot;
@@ -26,7 +26,7 @@ if (searchButton) {
   const add = (title, address, note, kind, author = "", day = "", words = "") => {
     const folder = address.startsWith("evals/") ? address.split("/")[1] : "";   // the eval's id
     note = [note, author, dated(day)].filter(Boolean).join(" · ");
-    entries.push({ title, address, note, kind, text: plain(`${title} ${note} ${day} ${folder} ${kind} ${words}`) });
+    entries.push({ title, address, note, kind, day, text: plain(`${title} ${note} ${day} ${folder} ${kind} ${words}`) });
   };
 
   async function loadIndex() {
@@ -59,7 +59,7 @@ if (searchButton) {
     unread = null;
     for (const [name, id, path] of files) {
       await load(path.slice("search/".length, -".js".length));
-      for (const [field, address, values] of take("values", id) ?? []) for (const value of values) add(value, address, `${field}, ${name}`, "value");
+      for (const [of, address, texts, kind = "value", day = ""] of take("values", id) ?? []) for (const text of texts) add(text, address, `${of}, ${name}`, kind, "", day);
     }
     find();
   }
@@ -86,8 +86,8 @@ if (searchButton) {
 
   /* Every word has to be found, in any order, in whichever part of the entry; together they count more. */
   const rank = (entry, matchers, phrase) => {
-    const isLogged = /^(iteration|edit)$/.test(entry.kind);
-    let score = { eval: 3, value: -.5 }[entry.kind] ?? 0;
+    const isLogged = /^(iteration|edit|verdict)$/.test(entry.kind);
+    let score = { eval: 3, value: -.5, "earlier value": -1 }[entry.kind] ?? 0;
     for (const match of matchers) {
       const gain = match(entry);
       if (!gain) return 0;
@@ -112,7 +112,7 @@ if (searchButton) {
     return entry => Math.max(exact(entry), 2 * (word.length > 3 && entry.text.split(/[^\p{L}\p{N}]+/u).some(other => isTypo(word, other))));
   };
   const ranked = (matchers, phrase) => entries.map(entry => [rank(entry, matchers, phrase), entry]).filter(hit => hit[0] > 0)
-    .sort((a, b) => b[0] - a[0]).map(hit => hit[1]);
+    .sort((a, b) => b[0] - a[0] || (b[1].day > a[1].day) - (b[1].day < a[1].day)).map(hit => hit[1]);
 
   function find() {
     const words = plain(input.value).split(/[\s,]+/).filter(Boolean);

@@ -3,7 +3,7 @@
 Iterations and edits, which are only ever added, form a log in commit order, divided into shards. A full shard never
 changes, so one more commit rewrites only the last shard, and ``search/list.js`` if a new shard begins. Fields are in
 files named by their digest, because most evals of a project have the same fields for most of its history. The values of
-an eval are in a file that is written with its pages, and loaded when something is searched for.
+an eval, and its verdicts, are in a file that is written with its pages, and loaded when something is searched for.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
-from sitegen.model.outcomes import REDACTED, CellMap
-from sitegen.model.series import EvalInfo, EvalSummary
+from sitegen.model.frozen import grouped
+from sitegen.model.outcomes import REDACTED
+from sitegen.model.series import EvalInfo, EvalSummary, Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, InstructionHistory, Snapshot
 from sitegen.pages import links
-from sitegen.pages.labels import ERROR_LABELS, same_output
+from sitegen.pages.labels import ERROR_LABELS, moved_by, same_output, verdict_word
 from sitegen.pages.other_pages import topics
 from sitegen.text.values import written
 
@@ -37,7 +38,7 @@ def script_file(path: str, name: str, body: Any) -> RawFile:
 SHARD: Final = 2_000
 """Number of entries of the log in one file."""
 
-_MOST_VALUES: Final = 5_000  # values of an eval that search knows
+_MOST_VALUES: Final = 5_000  # values and verdicts of an eval that search knows
 LONGEST_VALUE: Final = 80  # characters of each of them
 
 
@@ -98,18 +99,31 @@ def fields_file(attributes: tuple[str, ...]) -> RawFile:
     return script_file(f"search/fields-{name}.js", "SEARCH", ["fields", name, pages])
 
 
-def values_file(eval_id: str, cells: CellMap) -> RawFile:
-    """What each cell should be and is at the newest point, by field; at most ``_MOST_VALUES`` of an eval."""
-    fields, room = [], _MOST_VALUES
-    for attribute, of_field in cells.by_attribute.items():
-        newest = (cell.periods[-1] for cell in of_field)
-        texts = chain.from_iterable((written(last.expected), written(last.actual)) for last in newest)
-        usable = (text[:LONGEST_VALUE] for text in texts if text and len(text) > 2 and text != REDACTED.literal)
-        values = [*islice(dict.fromkeys(usable), room)]
-        room -= len(values)
-        if values:
-            fields.append([attribute, links.field(eval_id, attribute), values])
-    return script_file(links.search_values(eval_id), "SEARCH", ["values", eval_id, fields])
+def values_file(series: Series) -> RawFile:
+    """The verdicts on outputs, newest first, then what cells should be and are, by field, and what these replaced.
+
+    At most ``_MOST_VALUES``. What is no value of the newest point has its kind, and a verdict its day as well.
+    """
+    eval_id, fields, age = series.info.id, series.cells.by_attribute, 1
+    found: dict[tuple[str, str, str], tuple[str, ...]] = {}
+    for at in reversed(series.points[-_MOST_VALUES:]):
+        if verdict := at.change and at.change.verdict:
+            said = f"{moved_by(verdict, series.specs[0])}{verdict_word(verdict, series.specs[0].higher_is_better)}"
+            address, day = links.report(eval_id, at.snapshot.slug), at.snapshot.commit.committed_at[:10]
+            found[at.snapshot.label, address, said] = "verdict", day
+    while fields:
+        for attribute, cells in fields.items():
+            address, periods = links.field(eval_id, attribute), (cell.periods[-age] for cell in cells)
+            texts = chain.from_iterable((written(at.expected), written(at.actual)) for at in periods)
+            usable = (text[:LONGEST_VALUE] for text in texts if text and len(text) > 2 and text != REDACTED.literal)
+            keys = ((attribute, address, text) for text in usable)
+            for key in islice((key for key in keys if key not in found), _MOST_VALUES - len(found)):
+                found[key] = ("earlier value",) * (age > 1)
+        fields = grouped((of, cell) for of, cells in fields.items() for cell in cells if len(cell.periods) > age)
+        age += 1
+    rows = grouped(((name, address, of), text) for (name, address, text), of in found.items())
+    body = [[name, address, texts, *of] for (name, address, of), texts in rows.items()]
+    return script_file(links.search_values(eval_id), "SEARCH", ["values", eval_id, body])
 
 
 def list_file(

@@ -12,24 +12,22 @@ from markupsafe import Markup
 
 from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.series import repeats_the_point_before
-from sitegen.model.changes import ChangeVerdict
 from sitegen.model.commits import WORKTREE
-from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Point
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.data.search import script_file
 from sitegen.pages.html.cells import text
-from sitegen.pages.html.formats import NIL, bounded, number, printable, signed
+from sitegen.pages.html.formats import NIL, bounded, number
 from sitegen.pages.html.tables import Column, cells, class_name
-from sitegen.pages.labels import CAUSES, STALE, STATUSES, DisplayedChange, how_copied, own_numbers, own_unit
+from sitegen.pages.labels import CAUSES, STALE, STATUSES, how_copied, own_numbers, own_unit
 from sitegen.pages.report.report_rows import type_label, type_mark
 from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.trend_chart import COLUMNS, TrendChart, trend
 from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import day, line
-from sitegen.text.values import NO_CHANGE, SMALL
+from sitegen.text.values import NO_CHANGE
 
 _LINKED = 100
 """Number of rows whose counts of cells are links; in older rows only the label is a link, for a smaller page."""
@@ -50,22 +48,20 @@ def columns(view: TrendView) -> tuple[Column, ...]:
     now = Column(
         "now",
         "Today",
-        lambda at, _: "" if view.now[at][0] == values[at][0] else _trend_ratio_cell(view.now[at][0]),
+        lambda at, _: "" if view.now[at][0] == values[at][0] else number(view.now[at][0]),
         classes="drawn hide-s",
         title=f"{specs[0].label} as judged today, where that is another number",
     )
     return (
         Column(name="iteration", head="Iteration", cell=partial(_name_cell, view), classes="drawn"),
-        Column(
-            "headline", specs[0].label, lambda at, _: _trend_ratio_cell(values[at][0], specs[0].unit), classes="drawn"
-        ),
+        Column("headline", specs[0].label, lambda at, _: number(values[at][0], specs[0].unit), classes="drawn"),
         *([now] if view.now else ()),
         Column(name="change", head="Change", cell=lambda at, _: _change_cell(view, at), classes="drawn"),
         *(
             Column(
                 class_name(spec.label),
                 spec.label,
-                lambda at, _, k=k, unit=spec.unit: _trend_ratio_cell(values[at][k], unit),
+                lambda at, _, k=k, unit=spec.unit: number(values[at][k], unit),
                 classes="drawn hide-s",
             )
             for k, spec in enumerate(() if view.lines[1] and view.info.recorded else specs[1:], 1)
@@ -74,7 +70,7 @@ def columns(view: TrendView) -> tuple[Column, ...]:
             Column(
                 f"variant-{k + 1}",
                 bounded(name, 80),
-                lambda at, _, k=k: _trend_ratio_cell(heads[k][at]),
+                lambda at, _, k=k: number(heads[k][at]),
                 classes="drawn vhead hide-s",
             )
             for k, name in enumerate(view.lines[1])
@@ -223,20 +219,6 @@ def _pills(view: TrendView, index: int) -> str:
     names += [f"{len(paths) - EDITED:,} more"] if len(paths) > EDITED else []
     pills += "".join(f' <span class="pill acc">{text(line(name, 60))}</span>' for name in names)
     return pills + ' <span class="pill">deleted since</span>' if at.deleted else pills
-
-
-def moved(change: DisplayedChange | None, spec: MetricSpec, verdict: ChangeVerdict | None) -> str:
-    """The change beside a number, in its unit; a dash with the reason if undefined, empty at the first point."""
-    if change is None:
-        return ""
-    if change.amount is None:
-        return Markup('<span class="nil" title="{}">—</span>').format(printable(change.note))
-    return signed(change.amount, spec, verdict)
-
-
-def _trend_ratio_cell(value: float | None, unit: str = "") -> str:
-    is_share = not unit and value is not None and SMALL <= value < 1 - SMALL  # as most are
-    return f"{value:.3f}" if is_share else number(value, unit)
 
 
 _PARTS: Final = (

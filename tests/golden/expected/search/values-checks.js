@@ -1,1 +1,1 @@
-(self.SEARCH=self.SEARCH||[]).push(["values","checks",[["names <i>","evals/checks/fields/names-i-79724f4fc7a04012238b1e5555adfbe7.html",["Ada, Ben, Eve"]]]]);
+(self.SEARCH=self.SEARCH||[]).push(["values","checks",[["iteration-002","evals/checks/0002.html",["Score +0.125, cannot tell"],"verdict","2023-11-24"],["names <i>","evals/checks/fields/names-i-79724f4fc7a04012238b1e5555adfbe7.html",["Ada, Ben, Eve"]],["names <i>","evals/checks/fields/names-i-79724f4fc7a04012238b1e5555adfbe7.html",["1 of 4 values"],"earlier value"]]]);

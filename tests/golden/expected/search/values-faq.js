@@ -1,1 +1,1 @@
-(self.SEARCH=self.SEARCH||[]).push(["values","faq",[["hours","evals/faq/fields/hours.html",["Hello! No"]],["prices","evals/faq/fields/prices.html",["6 <EUR>"]]]]);
+(self.SEARCH=self.SEARCH||[]).push(["values","faq",[["iteration-002","evals/faq/0002.html",["Accuracy +0.250, cannot tell"],"verdict","2023-11-24"],["hours","evals/faq/fields/hours.html",["Hello! No"]],["prices","evals/faq/fields/prices.html",["6 <EUR>"]]]]);

@@ -1,1 +1,1 @@
-(self.SEARCH=self.SEARCH||[]).push(["values","notes",[["terms","evals/notes/fields/terms.html",["kiln"]],["dates","evals/notes/fields/dates.html",["Monday","Sunday"]]]]);
+(self.SEARCH=self.SEARCH||[]).push(["values","notes",[["iteration-002","evals/notes/0002.html",["Accuracy +0.500, cannot tell"],"verdict","2023-11-24"],["terms","evals/notes/fields/terms.html",["kiln"]],["dates","evals/notes/fields/dates.html",["Monday","Sunday"]],["terms","evals/notes/fields/terms.html",["cools"],"earlier value"]]]);

@@ -1,1 +1,1 @@
-(self.SEARCH=self.SEARCH||[]).push(["values","stickers",[["plant","evals/stickers/fields/plant.html",["Fern","Cactus"]],["water","evals/stickers/fields/water.html",["much","little"]]]]);
+(self.SEARCH=self.SEARCH||[]).push(["values","stickers",[["iteration-002","evals/stickers/0002.html",["F1 +0.667, cannot tell"],"verdict","2023-11-22"],["plant","evals/stickers/fields/plant.html",["Fern","Cactus"]],["water","evals/stickers/fields/water.html",["much","little"]]]]);
