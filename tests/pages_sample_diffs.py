@@ -5,6 +5,7 @@ The file tells a model how to read seed packets.
 
 import difflib
 import hashlib
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
@@ -27,48 +28,10 @@ SPECS = (
     MetricSpec("precision", "Precision", "Share of values given that are right."),
     MetricSpec("recall", "Recall", "Share of expected values that were given."),
 )
+TEXTS = Path(__file__).with_name("texts")
 PATH = ".claude/instructions/packet-reader/instructions.md"
 
-V1 = """\
-# Packet reader
-
-**Version:** v1.0.0
-
-Read the picture of a seed packet and return one JSON object.
-
-## Rules
-
-1. Return a value only if it is printed on the packet. Use `null` otherwise.
-2. Depths are in centimetres.
-3. Give the months of sowing as the packet writes them.
-4. The price is a number.
-
-## Fields
-
-| Field | Where it stands | Remarks |
-|---|---|---|
-| `variety` | front, in large letters | |
-| `sowing.from` | back, calendar | first month |
-| `sowing.until` | back, calendar | last month |
-| `price` | front, corner | |
-
-The species often stands below the variety in italics. If it is missing, look for it on the back.
-
-## Example
-
-```json
-{
-  "variety": "Black Krim",
-  "sowing": {"from": "March", "until": "April"},
-  "price": 3.5
-}
-```
-
-## Never
-
-- Do not guess.
-- Do not translate names.
-"""
+V1 = (TEXTS / "packet-reader.md").read_text(encoding="utf-8")
 V2 = (
     V1.replace("v1.0.0", "v1.1.0")
     .replace("Use `null` otherwise.", "Use `null` otherwise and never guess.")
@@ -88,19 +51,7 @@ V3 = V2.replace("2. Depths are in centimetres.", "2. Depths are in centimetres; 
 VERSIONS = (V1, V2, V3)
 
 HOSTILE_SUBJECT = "</script><script>alert(1)</script> \u202etxt.exe\u202c <b>bold</b> \x00\x1b[31m " + "long " * 60
-HOSTILE = """\
-# <img src=x onerror=alert(1)> {{ 7 * 7 }}
-
-<script>alert(1)</script> [go](javascript:alert(1)) [ok](https://example.org/?a=1&b=2) ![pic](data:image/png;base64,AA)
-
-| a | b |
-|--:|---|
-| <td onclick=x> | `</code></td>` |
-
-```html
-</code></pre><script>alert(2)</script>
-```
-"""
+HOSTILE = (TEXTS / "hostile.md").read_text(encoding="utf-8")
 
 
 def oid(text: str) -> str:

@@ -26,41 +26,10 @@ from sitegen.model.site import Page, SiteInfo
 from sitegen.project import MARKER, Options
 from sitegen.update import build
 from tests.command_server import run_command
+from tests.scoring.test_tables import tables
 
 ADDRESSES = {
-    "overview": r"index\.html",
-    "trend": r"evals/[^/]+/index\.html",
-    "report": r"evals/[^/]+/\d{4,}\.html",
-    "truth beside output": r"evals/[^/]+/\d{4,}(?:-[0-9a-f]{12})?-tree\.html",
-    "re-scored report": r"evals/[^/]+/\d{4,}-[0-9a-f]{12}\.html",
-    "variants": r"evals/[^/]+/variants\.html",
-    "notes": r"evals/[^/]+/notes\.html",
-    "fields": r"fields\.html",
-    "suspect labels": r"suspect-labels\.html",
-    "field": r"evals/[^/]+/fields/[^/]+\.html",
-    "case": r"evals/[^/]+/cases/[^/]+\.html",
-    "compare": r"evals/[^/]+/compare\.html",
-    "whole result": r"evals/[^/]+/\d{4,}(?:-[0-9a-f]{12})?\.json",
-    "table of answers": r"evals/[^/]+/\d{4,}(?:-[0-9a-f]{12})?-cases\.csv",
-    "instructions": r"instructions/index\.html",
-    "instruction": r"instructions/[^/]+/index\.html",
-    "edit": r"instructions/[^/]+/[0-9a-f]{12}\.html",
-    "commit": r"commits/[0-9a-f]{12}\.html",
-    "commits": r"commits/(?:index|page-\d+)\.html",
-    "regressions": r"regressions\.html",
-    "methods": r"methods\.html",
-    "problems": r"problems\.html",
-    "data": r"data/index\.json",
-    "series": r"data/evals/[^/]+\.json",
-    "table": r"data/evals/[^/]+\.csv",
-    "badge": r"badges/[^/]+\.(?:svg|json)",
-    "feed": r"feed\.xml",
-    "summary": r"summary\.md",
-    "schema": r"data/schemas/[^/]+\.schema\.json",
-    "not found": r"404\.html",
-    "search": r"search/[^/]+\.js",
-    "asset": r"assets/.+",
-    "for GitHub Pages": r"\.nojekyll",
+    row["kind"]: row["file"] for row in tables(Path(__file__).with_name("files_of_a_site.md").read_text("utf-8"))[0]
 }
 """What files of a site are called, by their kind; of pages, the tests in a browser open one of each kind."""
 

@@ -8,22 +8,16 @@ from tests.gitrepo import GitRepo
 
 RESULTS_OF_TOOLS = Path(__file__).parents[1] / "importers/fixtures"
 
+
+def text(name: str) -> str:
+    """A file beside this one that the project has."""
+    return (Path(__file__).with_name("texts") / name).read_text(encoding="utf-8")
+
+
 READER = ".claude/instructions/orders/read.md"
 STYLE = "prompts/labels.md"
 
-FIRST = """# Reading orders
-
-Read the order from top to bottom.
-
-## Fields
-
-- `number`: what stands behind "Order no."
-- `total`: the sum below the line, without the currency.
-
-## Items
-
-One item for each row of the table. Copy the description as it stands.
-"""
+FIRST = text("read-orders.md")
 SECOND = FIRST.replace(
     "without the currency.", "without the currency, as a number.\n- `rush`: true if the word is there."
 )
@@ -35,54 +29,15 @@ NASTY = f"""{SECOND}
 """
 LABELS = "# Labels\n\nName the plant and how much water it needs.\n"
 
-MANIFEST = """version: "2.0"
-evals:
-  orders:
-    name: Orders
-    description: Three orders with their items
-    instructions: [".claude/instructions/orders/**"]
-    mapping: schemas/field_mapping.yaml
-    thresholds: {f1: 0.9}
-    source: invented
-  stickers:
-    name: Plant labels
-    aliases: [labels]
-    instructions: ["prompts/*.md"]
-"""
-OTHER_KINDS = """  notes:
-    name: Notes to mark
-    instructions: [".claude/instructions/notes/**"]
-  faq:
-    name: Questions
-    instructions: [".claude/instructions/notes/**"]
-  checks:
-    name: Judged elsewhere
-    kind: judged
-    instructions: [".claude/instructions/notes/**"]
-"""
+MANIFEST = text("manifest.yaml")
+OTHER_KINDS = text("other-kinds.yaml")
 VERSIONED = ".claude/instructions/notes/mark.md"
 NOTES = "---\nversion: 1.0.0\n---\n\n# Notes\n\nMark every name.\n"
 
-MAPPING = """csv_to_json:
-  number: number
-  total: total
-  rush: rush
-  item 1: items[0].description
-  price 1: items[0].price
-  item 2: items[1].description
-  price 2: items[1].price
-documents: {path: orders, key: id}
-field_types: {numeric: [total, "items[*].price"], boolean: [rush]}
-lists:
-  items: {match_fields: [description]}
-"""
+MAPPING = text("orders-mapping.yaml")
 TOLERANT = MAPPING + "tolerances: {default: {percent: 1}}\n"
 
-TRUTH = """id,number,total,rush,item 1,price 1,item 2,price 2
-o1,A-17,1200.50,yes,Oak table,1000.00,Delivery,200.50
-o2,A-18,80,no,Desk lamp,80,,
-o3,,15,no,Door <handle>,7.50,Screw,7.5
-"""
+TRUTH = text("orders.csv")
 LABEL_TRUTH = '{"id": "l1", "plant": "Fern", "water": "much"}\n{"id": "l2", "plant": "Cactus", "water": "little"}\n'
 
 
