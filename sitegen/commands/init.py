@@ -91,16 +91,16 @@ def _print_files(files: Mapping[Path, bool], root: Path) -> None:
 def _discover(place: RepositoryPlace, head: str) -> tuple[Discovery, Mapping[str, str]]:
     """Return what was found, and the text of each configuration file to write, by its path."""
     from sitegen.config.site import read_site
+    from sitegen.history.files_at_commit import FilesAt, manifest_at
     from sitegen.history.layout import Layout
-    from sitegen.questions.work_tree import worktree_manifest
     from sitegen.recognition.discovery import discover
     from sitegen.recognition.files import files_of_history
 
     config, repository = read_site(place.top).value, Repository(place)
-    history = files_of_history(repository, head)
-    discovery = discover(repository, Layout(config, worktree_manifest(place.top, config).value), history)
+    layout = Layout(config, manifest_at(FilesAt(place, head, on_disk=True), config).value)
+    discovery = discover(repository, layout, files_of_history(repository, head))
     site = site_text(discovery.instructions) if discovery.adds_globs else None
-    files = {f"{config.evals_dir}/manifest.yaml": discovery.manifest, SITE: site}
+    files = {layout.manifest_path: discovery.manifest, SITE: site}
     return discovery, {path: text for path, text in files.items() if text is not None}
 
 

@@ -23,10 +23,11 @@ from sitegen.engine.evals import Evals, addresses
 from sitegen.engine.failures import attempt
 from sitegen.engine.instructions import WrittenInstructions, addresses_of
 from sitegen.engine.summary import summary_file
-from sitegen.engine.timeline import last_paths_of_edits, manifest_content
+from sitegen.engine.timeline import last_paths_of_edits
 from sitegen.engine.unmatched import unmatched, unmatched_redactions
 from sitegen.engine.writer import digest_of_inputs
 from sitegen.errors import POINTER, RepositoryError
+from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.patches import read_patches
 from sitegen.history.repository import MISSING
 from sitegen.model.commits import WORKTREE
@@ -281,8 +282,8 @@ class SiteWriter:
                 yield problem
                 continue
             if lines is None:  # reading the file takes time, and few projects have such a problem
-                worktree = self._timeline.project.options.worktree
-                content = manifest_content(files, self._timeline.config, worktree=worktree)
+                newest = FilesAt(files.place, self._timeline.head.sha, on_disk=self._timeline.project.options.worktree)
+                content = newest.read_rules(manifest, self._timeline.config.limits.max_blob_bytes)
                 keys = read_configuring_yaml(content or b"")[1].items()
                 of_evals = ((at[1], key_path(at[2:]), line) for at, line in keys if at[0] == "evals" and at[1:])
                 lines = {(str(of), key.removeprefix("settings.")): line for of, key, line in of_evals}

@@ -14,10 +14,10 @@ from typing import Final, NamedTuple
 from msgspec.structs import asdict, replace
 
 from sitegen.config.findings import error_of, folder_path
-from sitegen.config.manifest import ANY_FIELD, manifest_in_force, read_manifest, significance_level
+from sitegen.config.manifest import ANY_FIELD, read_manifest, significance_level
 from sitegen.config.models import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
 from sitegen.config.notes import NOTES_FILE
-from sitegen.config.site import located, missing_baseline, read_rules, read_site
+from sitegen.config.site import located, missing_baseline, read_site
 from sitegen.data_files.project_files import SITE_FILES
 from sitegen.engine.cached_kinds import CONFIGURATION, END_OF_WALK, CacheStore, Configuration, forget_earlier_walk
 from sitegen.engine.failures import attempt
@@ -28,7 +28,7 @@ from sitegen.engine.site_files import SiteFiles
 from sitegen.engine.worker_context import WorkerContext, context_of
 from sitegen.engine.writer import digest
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
-from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.files_at_commit import FilesAt, manifest_at
 from sitegen.history.instructions import OF_JUDGES
 from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
@@ -203,8 +203,9 @@ class _Reading:
         self._root = project.place.root
         self._head = project.head or Repository(project.place).resolve(project.revision)
         self._files = files = FilesAt(project.place, self._head)
+        self._newest_files = FilesAt(project.place, self._head, on_disk=project.options.worktree)
         self._config, of_site = read_site(self._root, read=files.read_rules)
-        stated, of_manifest = kept_manifest(files, self._config, memo, worktree=project.options.worktree)
+        stated, of_manifest = manifest_at(self._newest_files, self._config, partial(manifest_of, memo))
         self._manifest = stated
         self._remarks = [finding.in_file(finding.file) for finding in of_site]
         self._remarks += [finding.in_file(f"{self._config.evals_dir}/manifest.yaml") for finding in of_manifest]
@@ -221,7 +222,7 @@ class _Reading:
         """Find the evals that nobody named, and fold history by all of them."""
         project, files, searches = self._project, self._files, [self._search]
         if project.options.worktree and self._root is not None:  # uncommitted files take precedence
-            searches.insert(0, Search(FilesAt(project.place, self._head, on_disk=True)))
+            searches.insert(0, Search(self._newest_files))
         evaluations = [search.evaluation for search in searches]
         config, manifest = self._config, self._manifest
         for search in searches:
@@ -239,7 +240,7 @@ class _Reading:
         self._remarks += chain.from_iterable(
             _perhaps_repeats(one, layout) for one in folded.evals if one.id not in named
         )
-        notes = {one.id: searches[0].files.read(notes_file(layout, one.id), LARGEST_BLOB) for one in folded.evals}
+        notes = {one.id: self._newest_files.read(notes_file(layout, one.id), LARGEST_BLOB) for one in folded.evals}
         # A wrong key of an old manifest that the built one still has is listed once, as one that can be corrected.
         standing = {(remark.path, remark.message) for remark in self._remarks}
         of_history = (each for each in folded.problems if (each.path, each.message) not in standing)
@@ -365,14 +366,6 @@ _CHECKED: Final = "paths inside the project; wrong values, truth values as numbe
 """Names the checks beyond types. Change it whenever they change: values cached after weaker checks are not used."""
 
 
-def kept_manifest(files: FilesAt, config: SiteConfig, store: CacheStore, *, worktree: bool) -> Parsed[Manifest]:
-    """Read the manifest from the commit, or from the work tree with ``worktree``. Raises ConfigurationError."""
-    path, content = f"{config.evals_dir}/manifest.yaml", manifest_content(files, config, worktree=worktree)
-    if content is None:
-        return Parsed(Manifest())
-    return manifest_in_force(content, path, config.evals_dir, partial(manifest_of, store))
-
-
 def manifest_of(store: CacheStore, content: bytes, evals_dir: str) -> Parsed[Manifest | None]:
     """Read a manifest, of any commit, as ``read_manifest`` does."""
     key = within("manifest", digest(_CHECKED, repr(EvalConfig(id="")), evals_dir, content))
@@ -381,9 +374,3 @@ def manifest_of(store: CacheStore, content: bytes, evals_dir: str) -> Parsed[Man
         kept = CONFIGURATION.keep(store, key, Configuration(manifest=read_manifest(content, evals_dir)))
     assert kept.manifest is not None
     return kept.manifest
-
-
-def manifest_content(files: FilesAt, config: SiteConfig, *, worktree: bool) -> bytes | None:
-    """Read the file of the manifest from the commit, or from the work tree with ``worktree``; None without one."""
-    path, root, largest = f"{config.evals_dir}/manifest.yaml", files.place.root, config.limits.max_blob_bytes
-    return read_rules(root, path, largest) if worktree and root is not None else files.read_rules(path, largest)

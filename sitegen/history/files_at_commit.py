@@ -10,11 +10,15 @@ from posixpath import join, normpath
 from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.config.findings import leads_out
+from sitegen.config.manifest import manifest_in_force, read_manifest
+from sitegen.config.models import Manifest, SiteConfig
+from sitegen.config.site import read_rules
 from sitegen.data_files.project_files import fetch_command, is_folder_inside, read_inside
 from sitegen.errors import POINTER, ConfigurationError, MissingObjectsError
 from sitegen.history.repository import LARGEST_BLOB, MISSING, NOTHING, TREE_MODE, BlobRead, Repository, cat_file
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR
+from sitegen.model.problems import Parsed
 from sitegen.text.globs import compiled, literal_prefix
 
 _LARGEST_SEARCH: Final = 1_000  # the most folders in which a file that matches a glob is searched
@@ -31,11 +35,11 @@ class FilesAt:
     def __init__(self, place: RepositoryPlace, commit: str, *, on_disk: bool = False) -> None:
         """``on_disk``: whether names and contents are those of the work tree over the commit, which may be empty then.
 
-        No link in it is followed.
+        No link in it is followed. It counts for nothing in a bare repository.
         """
         self.place = place
         self._commit = commit
-        self._on_disk = on_disk
+        self._on_disk = on_disk and place.root is not None
         self._names: dict[str, dict[str, bool]] = {}
         self._ids: tuple[str, dict[str, str]] = ("", {})
         """The folder that was listed or asked about last, and the blob ids of its files by name."""
@@ -59,6 +63,8 @@ class FilesAt:
 
         Raises ConfigurationError if it is there and cannot be read.
         """
+        if self._on_disk:
+            return read_rules(self.place.top, path, largest)
         read = self._object(path, "blob", largest)
         if read.content is None and self.blob_id(path) is not None:
             fix = MissingObjectsError().fix if read.reason == MISSING else "Commit a smaller file."
@@ -117,6 +123,15 @@ class FilesAt:
             return NOTHING
         with cat_file(self.place) as objects:
             return objects.read(name, kind, largest)
+
+
+def manifest_at(
+    files: FilesAt, config: SiteConfig, read: Callable[[bytes, str], Parsed[Manifest | None]] = read_manifest
+) -> Parsed[Manifest]:
+    """Return the manifest among these files, empty if there is none. Raises ConfigurationError if it cannot be read."""
+    path = f"{config.evals_dir}/manifest.yaml"
+    content = files.read_rules(path, config.limits.max_blob_bytes)
+    return Parsed(Manifest()) if content is None else manifest_in_force(content, path, config.evals_dir, read)
 
 
 def folders_of(paths: Iterable[str]) -> Folders:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,9 +20,9 @@ from sitegen.config.findings import error_of
 from sitegen.config.site import located, missing_baseline, read_site
 from sitegen.engine.memo import Memo
 from sitegen.engine.scorecard_store import EvalScorecards
-from sitegen.engine.timeline import Timeline, kept_manifest, timeline_of
+from sitegen.engine.timeline import Timeline, manifest_of, timeline_of
 from sitegen.errors import ConfigurationError, SitegenError
-from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.files_at_commit import FilesAt, manifest_at
 from sitegen.history.repository import Repository
 from sitegen.model.changes import Change
 from sitegen.model.frozen import Frozen
@@ -86,7 +87,7 @@ class Study(Frozen):
     @property
     def stated(self) -> set[str]:
         """The ids of the evals that the manifest of the revision names; the settings of others are guessed."""
-        manifest = kept_manifest(self.timeline.files, self.timeline.config, self.memo, worktree=False)
+        manifest = manifest_at(self.timeline.files, self.timeline.config, partial(manifest_of, self.memo))
         return {entry.id for entry in manifest.value.evals}
 
     @property

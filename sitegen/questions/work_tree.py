@@ -13,7 +13,7 @@ from shlex import quote
 
 from msgspec.structs import replace
 
-from sitegen.config.manifest import evaluated_entry, evaluated_llm, manifest_in_force, overlaid, read_named
+from sitegen.config.manifest import evaluated_entry, evaluated_llm, overlaid, read_named
 from sitegen.config.models import (
     EVALUATION_FILE,
     GROUND_TRUTHS,
@@ -24,18 +24,18 @@ from sitegen.config.models import (
     SiteConfig,
     files_of,
 )
-from sitegen.config.site import read_rules, read_site
+from sitegen.config.site import read_site
 from sitegen.data_files import project_files
 from sitegen.data_files.folders import may_hold_document, packed
 from sitegen.errors import SMALLER_FILE, ConfigurationError, NothingToReportError, SitegenError
-from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.files_at_commit import FilesAt, manifest_at
 from sitegen.history.layout import LONE, RESULTS, EntryRules, Layout, iteration_number, kind_of, truth_names
 from sitegen.history.repository import Repository, too_large
 from sitegen.history.repository_place import find_repository
 from sitegen.history.timeline import advance
 from sitegen.history.worktree import file_blob_id
 from sitegen.model.frozen import Frozen
-from sitegen.model.problems import Parsed, Problem
+from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.recognition import search_history
 from sitegen.recognition.found_cases import case_file_entry
@@ -144,8 +144,9 @@ class WorktreeProject(Frozen, gc=True, dict=True):
                 fix = "Name a folder below the project's."
                 raise ConfigurationError("There is no such folder in the project.", where=str(evals_dir), fix=fix)
             config = dataclasses.replace(config, evals_dir=name)
-        manifest, of_manifest = worktree_manifest(root, config)
-        searched = Search(FilesAt(repository, head or "", on_disk=True), stated=manifest.evals)
+        files = FilesAt(repository, head or "", on_disk=True)
+        manifest, of_manifest = manifest_at(files, config)
+        searched = Search(files, stated=manifest.evals)
         layout = Layout(*with_found_evals(config, manifest, searched))
         if found := search_history(Repository(repository), layout, searched, head):
             layout = found.applied(layout)
@@ -159,7 +160,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
             evaluation=evaluation or EvaluationConfig(),
             misread=(
                 *(finding.in_file(finding.file) for finding in of_site),
-                *(finding.in_file(f"{config.evals_dir}/manifest.yaml") for finding in of_manifest),
+                *(finding.in_file(layout.manifest_path) for finding in of_manifest),
                 *(finding.in_file(EVALUATION_FILE) for finding in of_evaluation),
             ),
         )
@@ -317,10 +318,3 @@ class WorktreeProject(Frozen, gc=True, dict=True):
             return File(path=path, content=None, reason=too_large(size, largest), fix=SMALLER_FILE)
         names = (file.path.removeprefix(path) for file in files)
         return File(path, packed((name, file.content or b"") for name, file in zip(names, files, strict=True)))
-
-
-def worktree_manifest(root: Path, config: SiteConfig) -> Parsed[Manifest]:
-    """Return the manifest in the work tree, empty if there is none. Raises ConfigurationError if it cannot be read."""
-    name = f"{config.evals_dir}/manifest.yaml"
-    content = read_rules(root, name, config.limits.max_blob_bytes)
-    return Parsed(Manifest()) if content is None else manifest_in_force(content, name, config.evals_dir)

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,8 @@ import pytest
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.engine.cached_kinds import TaskCache
 from sitegen.engine.template_files import find_templates
-from sitegen.engine.timeline import kept_manifest
-from sitegen.history.files_at_commit import FilesAt
+from sitegen.engine.timeline import manifest_of
+from sitegen.history.files_at_commit import FilesAt, manifest_at
 from sitegen.history.layout import Layout, PathRole
 from sitegen.history.repository import Repository
 from sitegen.recognition import discovery
@@ -39,11 +40,11 @@ def project(repo: GitRepo) -> GitRepo:
 
 
 def test_the_manifest_that_is_kept_is_read_again_when_it_changes(project: GitRepo) -> None:
-    parts = TaskCache(())
+    read = partial(manifest_of, TaskCache(()))
 
     def thresholds() -> list[dict[str, float]]:
         files = FilesAt(Repository.open(project.path).place, project.git("rev-parse", "HEAD"))
-        return [entry.thresholds for entry in kept_manifest(files, SiteConfig(), parts, worktree=False).value.evals]
+        return [entry.thresholds for entry in manifest_at(files, SiteConfig(), read).value.evals]
 
     assert thresholds() == thresholds() == [{"f1": 0.9}]
     project.check_in({"evals/manifest.yaml": MANIFEST.replace("0.9", "0.8")})
