@@ -6,8 +6,9 @@ of points. A ``CellTracker`` continues from the cells of an earlier one, so that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from sitegen.analysis.deltas import judged_documents
@@ -88,26 +89,29 @@ class CellTracker:
         self._here = set(names)
         self._points = here + 1
 
-    def follow_result(self, result: Result, rejudged: Iterable[Result] = ()) -> None:
+    def follow_result(self, result: Result, rejudged: Mapping[int, Result] = MappingProxyType({})) -> None:
         """Add the result of the next point, whose scorecard says what its output was asked for (``as_asked``).
 
-        ``rejudged``: that of the point before, ``judged_as`` this one. If both have the same output, it is the result.
+        ``rejudged``: by its index, the last point with another output, ``judged_as`` this one. If the point before has
+        the same output, the result is that of the point before as well.
         """
-        card, documents = result.scorecard, judged_documents(result.scorecard)
-        here, asked = self._points, self._here
-        if here and self._outputs and self._outputs[here] == self._outputs[here - 1]:
-            rejudged = [result]
+        card, documents, here = result.scorecard, judged_documents(result.scorecard), self._points
+        is_rescored = here and self._outputs and self._outputs[here] == self._outputs[here - 1]
+        others = {**rejudged, here - 1: result} if is_rescored else rejudged
         self._cases |= {document.name: document.of_case for document in card.documents if document.of_case}
         self.follow(result.judgements, [document.name for document in documents])
         for document in card.documents:
             if document.status == "not_asked":
                 self._documents.setdefault(document.name, [])
-        for judgement in chain.from_iterable(each.judgements for each in rejudged):
+        for at, judgement in ((at, judgement) for at, each in others.items() for judgement in each.judgements):
             track, judged = self._tracks.get(judgement.key), _period(here, judgement)
-            if track and judgement.document in asked and track.periods[-1].state != "absent":
-                before = next((period for period in reversed(track.periods) if period.start < here), judged)
+            was_held = bisect_right(self._documents.get(judgement.document, ()), at) % 2
+            if track and was_held and track.periods[-1].state != "absent":
+                before = next((period for period in reversed(track.periods) if period.start <= at), judged)
+                since = [period for period in track.rejudged if period.start > at and period.actual == judged.actual]
                 was_asked = before.state != "absent" and before is not judged
-                if (was_asked and before[1:] != judged[1:]) or (not was_asked and judged.state == "hallucination"):
+                differs = (since[-1] if since else before)[1:] != judged[1:]
+                if (was_asked and differs) or (not was_asked and judged.state == "hallucination"):
                     track.rejudged.append(judged)
 
     def cells(self) -> CellMap:
@@ -180,6 +184,7 @@ class _Track:
 def cells_of(*results: Result, rejudged: Iterable[Result] = ()) -> CellMap:
     """Follow the cells through some results of one eval. ``rejudged``: as in ``follow_result``, of the last one."""
     tracker = CellTracker()
-    for result in results:
-        tracker.follow_result(result, rejudged if result is results[-1] else ())
+    for index, result in enumerate(results, start=-1):
+        is_last = index + 2 == len(results)
+        tracker.follow_result(result, dict(zip([index], rejudged, strict=False)) if is_last else {})
     return tracker.cells()

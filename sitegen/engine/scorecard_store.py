@@ -403,19 +403,23 @@ class EvalScorecards:
         result is None if nothing needed it. ``also``: further points whose results are needed.
         """
         every, known, newest = self._history.snapshots, self.known_cells(), None
-        tracker = CellTracker(known, output_of_each(first_points_with_output(every)))
+        outputs = output_of_each(first_points_with_output(every))
+        tracker = CellTracker(known, outputs)
         unscored = [index for index, snapshot in enumerate(every) if snapshot not in self]
         needed = sorted({*unscored, *also, *range(tracker.points, len(every))})
         committed = sum(snapshot.commit.sha != WORKTREE for snapshot in every)
-        plan = [(*(every[at - 1].judged_as(every[at]) if at else ()), every[at]) for at in needed]
+        # Of each the last point before it with another output.
+        earlier = [next((i for i in reversed(range(at)) if outputs[i] != outputs[at]), at) for at in needed]
+        plan = [(*every[i].judged_as(every[at]), every[at]) for i, at in zip(earlier, needed, strict=True)]
         others = ((*[()] * (len(asked) - 1), self._beside(at)) for at, asked in zip(needed, plan, strict=True))
         results = self.results(chain.from_iterable(plan), chain.from_iterable(others))
         cards = islice(as_asked(every, self.__getitem__), tracker.points, None)  # each once its result is there
-        for at, asked in zip(needed, plan, strict=True):
+        for at, before, asked in zip(needed, earlier, plan, strict=True):
             with working_on(every[at]):
                 *rejudged, newest = islice(results, len(asked))
                 if at == tracker.points:
-                    tracker.follow_result(replace(newest, scorecard=next(cards)), rejudged)
+                    of_earlier = dict(zip([before], rejudged, strict=False))
+                    tracker.follow_result(replace(newest, scorecard=next(cards)), of_earlier)
                     if tracker.points == committed:
                         self.keep_cells(tracker.cells())
         is_newest = needed[-1:] == [len(every) - 1]

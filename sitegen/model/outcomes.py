@@ -161,8 +161,8 @@ class Cell(NamedTuple):
     earlier_attributes: tuple[str, ...] = ()
     """Attributes that the cell had earlier, oldest first; for example, a case can move to another category."""
     rejudged: tuple[Period, ...] = ()
-    """The output before each point with other ground truth or rules, where these judge it otherwise. Only where the
-    output was asked for the value too, or has it."""
+    """At each point with other ground truth or rules the output before its own, and its own if it was re-scored, where
+    these judge it otherwise. Only where the output was asked for the value too, or has it."""
 
     @property
     def label(self) -> str:
@@ -225,10 +225,11 @@ class CellMap(Frozen):
         both points have the same output, nothing else can differ, and it is judged as it was.
         """
         period = cell.at(before)
-        is_same = self.outputs[before] == self.outputs[after]
-        for judged in () if is_same else cell.rejudged:
-            is_its_own = judged.start == before + 1 or (period is not None and judged.actual == period.actual)
-            if before < judged.start <= after and is_its_own:
+        output, following = self.outputs[before], before + 1
+        for judged in () if output == self.outputs[after] else cell.rejudged:
+            is_its_own = judged.start == following and self.outputs[following] != output
+            is_its_value = period is not None and judged.actual == period.actual
+            if before < judged.start <= after and (is_its_own or is_its_value):
                 period = judged
         return period
 

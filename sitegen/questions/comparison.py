@@ -159,18 +159,18 @@ def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> 
             changes = compare_results(info, parts, named, snapshots, asked)
             return ComparisonDocument(changes=changes), _thresholds_of(study)
         series = study.series(history)
-        places = [history.snapshots.index(snapshot) for snapshot in snapshots]
+        base, *others = snapshots
         results = study.results(history, snapshots) if traits_of(history.kind).answers_cases else ()
         document = ComparisonDocument(
             variants=_variants(
                 study.timeline.manifest.entry(eval_id),
                 labels,
                 results,
-                [change(series, *pair).verdict for pair in combinations(places, 2)],
+                [study.compared(series, *pair)[-1].verdict for pair in combinations(snapshots if results else (), 2)],
             ),
             changes=tuple(
-                result_change(series, places[0], at, study.change(series, places[0], at), names=(labels[0], label))
-                for at, label in zip(places[1:], labels[1:], strict=True)
+                result_change(*study.compared(series, base, at), names=(labels[0], label), whole=series)
+                for at, label in zip(others, labels[1:], strict=True)
             ),
         )
         return document, _thresholds_of(study)
@@ -203,19 +203,12 @@ def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[Compa
             for eval_id in common:
                 histories = same[eval_id], after[eval_id]
                 earlier, history = with_common_grades(*histories, guessed=same[eval_id].id not in stated)
-                series, at, newest = study.series(history), earlier.snapshots[-1], history.snapshots[-1]
-                results = study.results(history, [at, newest])
-                place = series.place_of(at)
-                if place is None:  # another branch, or other rules than those that head applies to it
-                    noise, rejudged = series.points[-1].noise, study.results(history, at.judged_as(newest))
-                    series = series_of(series.info, series.specs, (at, newest), results, (noise, noise), rejudged)
-                    place = 0
-                pair = place, len(series.points) - 1
-                found = study.change(series, *pair)
+                series, sides = study.series(history), (earlier.snapshots[-1], history.snapshots[-1])
+                found = study.compared(series, *sides)
                 if len(heads) == 1:
-                    entry = study.timeline.manifest.entry(eval_id)
-                    variants += _variants(entry, [base, head], results, [found.verdict])
-                changes.append(result_change(series, *pair, found, names=(base, head)))
+                    entry, results = study.timeline.manifest.entry(eval_id), study.results(history, sides)
+                    variants += _variants(entry, [base, head], results, [found[-1].verdict])
+                changes.append(result_change(*found, names=(base, head), whole=series))
             places |= {eval_id: places[same[eval_id].id] for eval_id in common}
             passed_over |= {*same, *after} - {*common}
             thresholds |= _thresholds_of(study)

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from sitegen.analysis.change import change
 from sitegen.analysis.deltas import mixtures
 from sitegen.analysis.edits import OutputEdits
+from sitegen.analysis.series import series_of
 from sitegen.config.findings import error_of
 from sitegen.config.site import located, missing_baseline, read_site
 from sitegen.engine.memo import Memo
@@ -73,12 +74,24 @@ class Study(Frozen):
         edits = OutputEdits(history.snapshots, self.timeline.driving_edits(history.id))
         return scorecards.series(self.timeline.info(history), edits, scorecards.cells()[0])
 
-    def change(self, series: Series, before: int, after: int) -> Change:
-        """Return what became of an eval between two of its points, after scoring the mixtures of both."""
+    def compared(self, series: Series, before: Snapshot, after: Snapshot) -> tuple[Series, int, int, Change]:
+        """Return a series that has two outputs, their indices, and what became of the eval between them.
+
+        It is a series of these two if one is no point of the given one, or is not judged by the rules of ``after``.
+        """
+        first, last = series.place_of(before), series.place_of(after)
+        if first is None or last is None or before.judged_as(after):
+            results = [*self.results(series.history, (before, after, *before.judged_as(after)))]
+            for side, place in enumerate((first, last)):
+                if place is not None:  # its scorecard says what the output was asked for
+                    results[side] = replace(results[side], scorecard=series.points[place].scorecard)
+            noise = series.points[-1 if last is None else last].noise
+            series = series_of(series.info, series.specs, (before, after), results[:2], (noise, noise), results[2:])
+            first, last = 0, 1
         if series.info.recorded:  # recorded numbers have no inputs to mix
-            return change(series, before, after)
-        mixed = mixtures(series.points[before].snapshot, series.points[after].snapshot)
-        return change(series, before, after, self.scorecards(series.history, mixed).__getitem__)
+            return series, first, last, change(series, first, last)
+        mixed = self.scorecards(series.history, mixtures(before, after))
+        return series, first, last, change(series, first, last, mixed.__getitem__)
 
     def _scorecards_of(self, history: EvalHistory) -> EvalScorecards:
         context = replace(self.timeline.context_for(history.id), answers_a_question=True)

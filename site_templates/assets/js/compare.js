@@ -202,8 +202,8 @@ class Comparison {
 
   /** A point with its cells; null if the data has another set of points. */
   side({ points, block }, { slug }) {
-    const place = points.findIndex(point => point.slug === slug);
-    return place < 0 ? null : { point: points[place], block, place, points, at: this.place(slug) + this.data.older };
+    const place = points.findIndex(point => point.slug === slug), at = this.place(slug);
+    return place < 0 ? null : { point: points[place], block, place, points, at: at + this.data.older, following: this.points[at + 1] };
   }
 
   draw(sides) {
@@ -322,9 +322,9 @@ class Comparison {
   period({ texts }, runs, k) { return { state: runs[k + 1], expected: runs[k + 2], actual: runs[k + 3], texts }; }
 
   /** What was in a cell before, as the ground truth and rules of a later point judge it: judged_alike in sitegen/model/outcomes.py. */
-  judgedAlike(judged, { block, point, at }, last, index) {
-    const runs = outputOf(point) === outputOf(last.point) ? [] : block.cells[index][6] ?? [];
-    for (let k = 0; k < runs.length; k += 4) if (runs[k] > at && runs[k] <= last.at && (runs[k] === at + 1 || runs[k + 3] === judged.actual)) judged = this.period(block, runs, k);
+  judgedAlike(judged, { block, point, at, following }, last, index) {
+    const output = outputOf(point), runs = output === outputOf(last.point) ? [] : block.cells[index][6] ?? [];
+    for (let k = 0; k < runs.length; k += 4) if (runs[k] > at && runs[k] <= last.at && ((runs[k] === at + 1 && outputOf(following) !== output) || runs[k + 3] === judged.actual)) judged = this.period(block, runs, k);
     return judged;
   }
 

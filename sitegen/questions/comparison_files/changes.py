@@ -94,8 +94,13 @@ class ResultChange(FrozenObject):
     """Sentences about a changed judge or model, about documents that only one side has, and about the same output."""
 
 
-def result_change(series: Series, before: int, after: int, change: Change, *, names: tuple[str, str]) -> ResultChange:
-    """Show a change of an eval between two of its points; ``names`` are those of both sides."""
+def result_change(
+    series: Series, before: int, after: int, change: Change, *, names: tuple[str, str], whole: Series | None = None
+) -> ResultChange:
+    """Show a change of an eval between two of its points; ``names`` are those of both sides.
+
+    ``whole``: the series with all outputs of the eval, if the other one has only these two.
+    """
     first, last = series.points[before].scorecard, series.points[after].scorecard
     spec, nouns = series.specs[0], series.info.nouns
     flips = change.flips
@@ -104,8 +109,11 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
         both = series.cells.judged_alike(cell, before, after), cell.at(after)
         sides = [period for period in both if period and period.state != "absent"]
         right[len(sides)] += not any(period.is_wrong for period in sides)
-    listed = [flip for flip in flipped_cells(series.cells, before, after) if flip.fate in ORDER]
+    past = {cell.key: cell for cell in (whole or series).cells.cells}
+    flipped = [flip for flip in flipped_cells(series.cells, before, after) if flip.fate in ORDER]
+    listed = [flip._replace(cell=past.get(flip.cell.key, flip.cell)) for flip in flipped]
     listed.sort(key=lambda flip: (ORDER.index(flip.fate), flip.cell.document, flip.cell.path))
+    newest = whole.place_of(series.points[after].snapshot) or 0 if whole else after
     known = {document.name: document for document in (*first.documents, *last.documents)}
     there = {} if series.info.recorded else {document.name: document for document in last.documents}
     documents = tuple(
@@ -150,7 +158,8 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
         unpaired=right[1] + number_of_cells(flips.appeared) + number_of_cells(flips.vanished),
         documents=documents,
         flips=tuple(
-            replace(_listed_flip(series, flip, after), **of_answer(known[flip.cell.document])) for flip in listed
+            replace(_listed_flip(whole or series, flip, newest), **of_answer(known[flip.cell.document]))
+            for flip in listed
         ),
         origin=parts,
         verdict=verdict,
@@ -167,7 +176,8 @@ def _listed_flip(series: Series, flip: CellFlip, at: int) -> Flip:
     texts = (after.expected or before.expected, before.actual, after.actual)
     expected, earlier_value, later_value = (written(text) or "" for text in texts)
     ends = [end for period, end in flip.cell.spans(at + 1) if period.is_wrong == (flip.fate == "fixed")]
-    point = series.points[ends[-1] if ends else flip.cell.periods[0].start]  # where it became what it is at ``at``
+    end = ends[-1] if ends else flip.cell.periods[0].start  # where it became what it is at ``at``
+    point = next((at for at in series.points[end::-1] if "outputs" in at.snapshot.cause), series.points[end])
     commits = list(dict.fromkeys(edit.commit for edit in point.beside))
     edit = f", after {commits[-1].short} {subject_of(commits[-1], 50)}" if commits else ", no edit before it"
     if point.snapshot.commit.sha == WORKTREE:  # it is no point of the history, so that its edits are not known
