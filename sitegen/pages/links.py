@@ -128,11 +128,6 @@ def case(eval_id: str, name: str) -> str:
     return f"evals/{slug(eval_id)}/{case_in_eval(name)}"
 
 
-def in_eval(path: str) -> str:
-    """The address of a page or file of an eval relative to the folder of the eval, where its reports are."""
-    return path.split("/", 2)[2]
-
-
 def instruction(path: str) -> str:
     """The history of one instruction file."""
     return f"instructions/{_path_slug(path)}/index.html"

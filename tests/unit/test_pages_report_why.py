@@ -184,7 +184,8 @@ def test_metrics_that_are_ratios_of_counts_are_worked_out_in_the_numbers_of_the_
     ratios = [BY_NAME[name] for name in ("f1", "precision", "recall", "field_accuracy")]
     values = {ratio.name: ratio.of(counts) for ratio in ratios} | {"recall": 0.5}  # which another rule gave
     card = replace(sample.scorecard([]), counts=counts, metrics=tuple(map(Metric, values, values.values())))
-    assert [(spec.label, *steps) for spec, *steps in computed(card, [each.spec for each in ratios]).values()] == [
+    worked = computed(card, [each.spec for each in ratios], Nouns())
+    assert [(spec.label, *steps) for spec, *steps in worked.values()] == [
         ("F1", "2 TP / (2 TP + FP + FN)", "2 × 126 / (2 × 126 + 64 + 84) = 252 / 400"),
         ("Precision", "TP / (TP + FP)", "126 / (126 + 64) = 126 / 190"),
         ("Field accuracy", "(TP + TN) / fields judged", "126 / 210"),

@@ -25,7 +25,7 @@ from sitegen.pages.html.formats import NIL, path, printable
 from sitegen.pages.html.tables import Column
 from sitegen.pages.labels import CAUSES, DisplayedChange, bad_runs, exchanges, interval_basis, signed
 from sitegen.stats import counts as stats
-from sitegen.stats.intervals import ROUNDING, around, mean_of
+from sitegen.stats.intervals import ROUNDING, around, mean, mean_of
 from sitegen.text.plain import counted
 from sitegen.text.values import SMALL, metric_text
 
@@ -136,30 +136,39 @@ FIELDS: Final = 20
 FLIPPED_FIELDS: Final = 12
 """Number of fields in the table of flips: the ones with the most."""
 
+_TERMS: Final = 5  # number of cases that a worked mean writes out; the others are an ellipsis
 FIXED: Final = 50
 """Number of fixed cells that are listed; the page shows them nowhere else."""
 
 
-def computed(card: Scorecard, specs: Sequence[MetricSpec]) -> dict[str, tuple[MetricSpec, str, str]]:
-    """The metrics that are ratios of the counts of an output, by name: each with its formula, and the counts in it.
+def computed(card: Scorecard, specs: Sequence[MetricSpec], nouns: Nouns) -> dict[str, tuple[MetricSpec, str, str]]:
+    """The metrics that follow from the output in a few steps, by name: each with its formula, and the numbers in it.
 
-    ``2 TP / (2 TP + FP + FN)`` and ``2 × 126 / (2 × 126 + 64 + 84) = 252 / 400``.
+    ``2 TP / (2 TP + FP + FN)`` and ``2 × 126 / (2 × 126 + 64 + 84) = 252 / 400``, or ``the mean of 3 cases`` and
+    ``(1.000 + 0.500 + 1.000) / 3 = 2.5 / 3``; a recorded number with what its file states.
     """
-    rows = {}
+    rows, of_cases = {}, stats.values_by_case(card.documents, [spec.name for spec in specs])
     for spec in specs:
-        ratio = stats.BY_NAME.get(spec.name)
-        value = card.metric(spec.name)
-        if ratio is None or value is None or ratio.of(card.counts) != value:
+        ratio, value, cases = stats.BY_NAME.get(spec.name), card.metric(spec.name), of_cases[spec.name]
+        number, means = f"{len(cases):,}", [mean(values) for values in cases.values()]
+        if value is None:
             continue
-        formula = re.split(r", |: |\.$", ratio.explanation)[0]
-        terms = re.sub(
-            r"(\d+ )?\b(TP|FP|FN|TN)\b",
-            lambda term: f"{f'{term[1]}× ' if term[1] else ''}{getattr(card.counts, term[2].lower()):,}",
-            formula,
-        )
-        share = ratio.share(card.counts)
-        in_numbers = "" if re.search("[a-z]", terms) else f"{terms} = "
-        rows[spec.name] = spec, formula, f"{in_numbers}{share.part:,} / {share.whole:,}"
+        if ratio and ratio.of(card.counts) == value:
+            formula = re.split(r", |: |\.$", ratio.explanation)[0]
+            terms = re.sub(
+                r"(\d+ )?\b(TP|FP|FN|TN)\b",
+                lambda term: f"{f'{term[1]}× ' if term[1] else ''}{getattr(card.counts, term[2].lower()):,}",
+                formula,
+            )
+            share = ratio.share(card.counts)
+            in_numbers = "" if re.search("[a-z]", terms) else f"{terms} = "
+            rows[spec.name] = spec, formula, f"{in_numbers}{share.part:,} / {share.whole:,}"
+        elif spec.recorded and len(means) < 2:
+            rows[spec.name] = spec, "what the file of the run states", f"{value:,}"
+        elif means and stats.mean_over_cases(cases) == value:
+            first = [metric_text(one, spec.unit) for one in means[:_TERMS]] + ["…"] * (len(means) > _TERMS)
+            of_all = f"the mean of {number} {'models' if spec.recorded else nouns.noun(len(means))}"
+            rows[spec.name] = spec, of_all, f"({' + '.join(first)}) / {number} = {sum(means):,.6g} / {number}"
     return rows
 
 
