@@ -172,13 +172,11 @@ class JudgedCase(Frozen):
 
     @property
     def is_one_verdict(self) -> bool:
-        """Whether it states whether its answers passed, and nothing else: no score between, no class, no value."""
-        counted = [(field, cells) for opinion in self.opinions for field, cells in opinion.counts]
-        if len(counted) != 1 or self.passed is None or counted[0][0] == self.expected != "":
-            return False
-        _, cells = counted[0]
+        """Whether it states whether its answers passed, or are of the expected class, and nothing else."""
+        cells = total(cells for opinion in self.opinions for _, cells in opinion.counts)
         return (
-            cells.tp + cells.wrong_value == self.answers == sum(cells[:4]) - cells.wrong_value
+            self.passed is not None
+            and cells.tp + cells.wrong_value == self.answers == sum(cells[:4]) - cells.wrong_value
             and round(self.passed * self.answers) == cells.tp
             and all(opinion.score in (None, self.passed) for opinion in self.opinions)
         )

@@ -200,10 +200,9 @@ def exact_match(column: str, expected: str, output: str) -> Opinion:
         return opinion
     if same:
         return replace(opinion, counts=(FieldScore(expected, Counts(tp=1)),))
-    missed, added = Counts(fn=1, omission=1), Counts(fp=1, hallucination=1)
-    misses = (f"{expected}: given {output}", f"{output}: expected {expected}")
-    counts = (FieldScore(expected, missed), FieldScore(output or "no class", added))
-    return replace(opinion, counts=counts, misses=misses)
+    # One error, of the class that was expected. The class that was given has it in its precision.
+    counts = FieldScore(expected, Counts(fn=1, wrong_value=1)), FieldScore(output or "no class", Counts(fp=1))
+    return replace(opinion, counts=counts, misses=(f"{expected}: given {output}",))
 
 
 class _TableReader:

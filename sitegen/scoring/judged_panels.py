@@ -11,8 +11,10 @@ from typing import Final
 from sitegen.importers.case import JudgedCase
 from sitegen.importers.case_rows import WINS
 from sitegen.model.frozen import grouped
+from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Value
 from sitegen.model.scorecards import Kappa, NotePanel, Panel, PanelColumn, TablePanel
+from sitegen.stats.counts import RATIOS
 from sitegen.stats.intervals import ROUNDING, around, mean_of
 from sitegen.text.plain import cut
 
@@ -55,15 +57,26 @@ def _confusion_matrix(cases: Sequence[JudgedCase]) -> Iterator[Panel]:
         if expected == case.expected
     ]
     times, classes = Counter(pairs), sorted({label for pair in pairs for label in pair})
+    expected, given = (Counter(labels) for labels in zip(*pairs, strict=True)) if pairs else (Counter[str](),) * 2
+    right = {label: times[label, label] for label in classes}
+    counts = {each: Counts(right[each], given[each] - right[each], expected[each] - right[each]) for each in classes}
     if 1 < len(classes) <= _CLASSES:
         columns: list[PanelColumn] = [("Expected", "text")]
         columns += ((cut(label, _LABEL) or "no class", "number") for label in classes)
+        columns += ((ratio.label, "number") for ratio in RATIOS)
         rows = tuple(
-            (cut(expected, _LABEL), *(f"{times[expected, given]:,}" for given in classes))
-            for expected in dict.fromkeys(sorted(expected for expected, _ in pairs))
+            (cut(label, _LABEL), *(f"{times[label, each]:,}" for each in classes), *_ratio_cells(counts[label]))
+            for label in classes
+            if expected[label]
         )
-        note = "Rows are the expected classes, columns the given ones"
+        macro = fmean(RATIOS[0].of(of_class) or 0.0 for of_class in counts.values())
+        note = f"Rows are the expected classes, columns the given ones; mean F1 of all classes (macro F1) {macro:.3f}"
         yield TablePanel(title="Confusion matrix", note=note, columns=tuple(columns), rows=rows)
+
+
+def _ratio_cells(counts: Counts) -> Iterator[str]:
+    values = (ratio.of(counts) for ratio in RATIOS)
+    return ("—" if value is None else f"{value:.3f}" for value in values)
 
 
 def _pair_rows(case: JudgedCase) -> Iterator[tuple[str, ...]]:
