@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import Compared, as_asked, comparable_since, shapley_parts, subsets, value_in_common
+from sitegen.analysis.deltas import Compared, as_asked, comparable_since, shapley_parts, subsets, values_in_common
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.flips import different_outputs, flips
 from sitegen.analysis.noise.repeats import noise_so_far
@@ -179,10 +179,10 @@ def _metric_deltas(
     for name in names:
         delta = MetricDelta(name, None, None)
         if not regraded(moved.judge, name) and (same_answers or name not in TOTALS):
-            values = {
-                subset: card.metric(name) if name in USAGE else value_in_common(card, name, moved.overlap)
-                for subset, card in cards.items()
-            }
+            sides = [*cards.values()]
+            own = [card.metric(name) for card in sides]
+            found = own if name in USAGE else values_in_common(sides, name, moved.overlap)
+            values = dict(zip(cards, found, strict=True))
             earlier, later = values[()], values[roles]
             if earlier is not None and later is not None:
                 whole = later - earlier

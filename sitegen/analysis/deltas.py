@@ -89,7 +89,8 @@ class Compared(Frozen, dict=True, gc=True):
         differing = [id for id in common if any(map(ne, sides[0][id].split(), sides[1][id].split()))]
         if len(differing) in range(1, len(common)) and len(differing) <= max(1, _MOST_REGRADED * len(common)):
             return None, {*differing}
-        digests = (f"judges and rubrics {short_digest(' '.join([side[id] for id in differing]))}" for side in sides)
+        these = f"judges or rubrics of {len(differing)} of {len(common)} cases"
+        digests = (f"{these} ({short_digest(' '.join([side[id] for id in differing]))})" for side in sides)
         judges = ((card.usage or RunUsage()).judges for card in cards)
         both = ((*names, digest) for names, digest in zip(judges, digests, strict=True))
         return Exchange(*both) if differing else None, set()
@@ -98,7 +99,7 @@ class Compared(Frozen, dict=True, gc=True):
         """Return the change of a metric; None if it is not defined. It is that of ``change``, without the snapshots."""
         if self.overlap.verdict == "refused" or regraded(self.exchanges[1], name):
             return None
-        first, last = (value_in_common(card, name, self.overlap) for card in (self.before, self.after))
+        first, last = values_in_common((self.before, self.after), name, self.overlap)
         return None if first is None or last is None else last - first
 
     def is_gain(self, spec: MetricSpec) -> bool:
@@ -163,14 +164,18 @@ def as_asked(snapshots: Iterable[Snapshot], card_of: Callable[[Snapshot], Scorec
         asked = {each.name for each in judged_documents(card)}
 
 
-def value_in_common(card: Scorecard, name: str, shared: Overlap) -> float | None:
-    """Return a metric over the documents that both sides have; None if it cannot be computed from these."""
-    not_asked = [document.name for document in card.documents if document.status == "not_asked"]
-    left_out = {*shared.only_before, *shared.only_after, *not_asked}
-    if not left_out:
-        return card.metric(name)
-    common = [each for each in card.documents if each.name not in left_out]
-    return dict(scorer(card.kind).metrics_for(common)).get(name)
+def values_in_common(cards: Sequence[Scorecard], name: str, shared: Overlap) -> Iterator[float | None]:
+    """Yield a metric of each scorecard over the documents that all have; None if it cannot be computed from these.
+
+    A document that defines the metric by itself on one side only is left out as well (rule 44).
+    """
+    left_out = {*shared.only_before, *shared.only_after}
+    left_out.update(each.name for card in cards for each in card.documents if each.status == "not_asked")
+    defined = [{*card.names_by_metric.get(name, ())} for card in cards]
+    left_out |= set.union(*defined) - set.intersection(*defined)
+    for card in cards:
+        common = [each for each in card.documents if each.name not in left_out] if left_out else ()
+        yield dict(scorer(card.kind).metrics_for(common)).get(name) if left_out else card.metric(name)
 
 
 def counts_by_case(documents: Iterable[DocumentScore]) -> dict[str, Counts]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.answers import AnsweredCase
-from sitegen.model.frozen import Frozen, FrozenObject, field
+from sitegen.model.frozen import Frozen, FrozenObject, field, grouped
 from sitegen.model.metrics import Convention, Counts, KindTraits, Metric, MetricSpec, traits_of
 from sitegen.model.outcomes import ERROR_TYPES, Judgement, Value
 from sitegen.model.problems import Finding
@@ -235,6 +235,12 @@ class Scorecard(Frozen, dict=True, gc=True):
     def asked_fields(self) -> frozenset[str]:
         """The attributes of the values that the output was asked for."""
         return frozenset(each.attribute for each in self.fields if each.counts.tp + each.counts.fn)
+
+    @cached_property
+    def names_by_metric(self) -> dict[str, list[str]]:
+        """The names of the documents that define a metric by themselves, by metric."""
+        stated = ((each.name, metric) for each in self.documents for metric in each.metrics)
+        return grouped((metric.name, name) for name, metric in stated if metric.value is not None)
 
     @property
     def has_variants(self) -> bool:

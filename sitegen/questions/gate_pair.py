@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.change import change, compared_alike
-from sitegen.analysis.deltas import as_asked, mixtures, value_in_common
+from sitegen.analysis.deltas import as_asked, mixtures, values_in_common
 from sitegen.analysis.edits import OutputEdits, changed_files, other_edit
 from sitegen.analysis.flips import flipped_cells
 from sitegen.analysis.gate import check_eval, gate_metric
@@ -210,7 +210,7 @@ class GatedPair:
             verdict = self._change.verdict
             if spec.name != self._specs[0].name:
                 verdict = None if self._is_same_output else metric_verdict(spec, self._alike, self._change.flips)
-            first, mixed = (value_in_common(card, spec.name, self._change.overlap) for card in by_base)
+            first, mixed = values_in_common(by_base, spec.name, self._change.overlap)
             yield replace(
                 gate_metric(spec, limits[spec.name]),
                 base=before.metric(spec.name),

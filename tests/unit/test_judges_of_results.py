@@ -60,7 +60,7 @@ def test_another_judge_is_another_model_another_prompt_or_another_question_about
     asked = judges(card(4), card(4, rubric="curt"))
     assert asked is not None
     assert [names[0] for names in asked] == ["j-1", "j-1"]
-    assert [re.sub("[0-9a-f]{12}", "#", names[1]) for names in asked] == ["judges and rubrics #"] * 2
+    assert [re.sub("[0-9a-f]{12}", "#", names[1]) for names in asked] == ["judges or rubrics of 8 of 8 cases (#)"] * 2
     assert judges(card(4, ""), card(4, "", rubric="curt")) is not None
 
 

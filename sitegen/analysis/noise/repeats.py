@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.deltas import Compared, judged_documents, value_in_common
+from sitegen.analysis.deltas import Compared, judged_documents, values_in_common
 from sitegen.model.changes import FlipRate, Noise, Overlap, Spread
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import CellMap, State
@@ -198,7 +198,8 @@ def _repeats_of_run_cards(runs: Mapping[str, Scorecard]) -> tuple[Repeat, ...]:
 
 def _repeat(name: str, card: Scorecard, common: Set[str]) -> Repeat:
     others = tuple([each.name for each in judged_documents(card) if each.name not in common])
-    headline = value_in_common(card, card.metrics[0].name, Overlap(len(common), others)) if card.metrics else None
+    shared = Overlap(len(common), others)
+    headline = next(values_in_common([card], card.metrics[0].name, shared)) if card.metrics else None
     cases = len(common) if others else card.expected_values or len(card.documents)
     return Repeat(name, headline, 1 / cases if cases else 0.0)
 
