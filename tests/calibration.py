@@ -51,6 +51,8 @@ class Pairs(NamedTuple):
     """Outputs made under the same instructions, of which the last one is compared."""
     item: int = 1
     """Values of a list item, of which an output loses one in ten as a whole; 1 without lists."""
+    failing: float = 0.0
+    """The share of documents that an output fails as a whole."""
 
     @property
     def name(self) -> str:
@@ -58,12 +60,13 @@ class Pairs(NamedTuple):
         size = f"{self.documents} documents of {self.values} values" if self.documents > 1 else f"{self.values} fields"
         whole = f", outputs vary as a whole by {self.whole:g}, {self.repeats} repeats" if self.whole else ""
         items = f" in list items of {self.item}" if self.item > 1 else ""
-        return size + items + whole + (f", {self.unsteady:.0%} unsteady" if self.unsteady is not None else "")
+        failing = f", {self.failing:.0%} failing as a whole" if self.failing else ""
+        return size + items + failing + whole + (f", {self.unsteady:.0%} unsteady" if self.unsteady is not None else "")
 
 
 SETS: Final = (
     *(Pairs(6), Pairs(10), Pairs(30), Pairs(1, 40), Pairs(1, 100)),
-    *(Pairs(10, whole=0.03, repeats=4), Pairs(1, 90, item=9), Pairs(10, 30, item=6)),
+    *(Pairs(10, whole=0.03, repeats=4), Pairs(1, 90, item=9), Pairs(10, 30, item=6), Pairs(20, 10, failing=0.05)),
 )
 """The sets of which it is promised that noise gets a sure word in at most 5 of 100 pairs, and a likely one in 15."""
 LOST: Final = 0.1
@@ -140,6 +143,8 @@ def words(pairs: Pairs, change: float, trials: int) -> Counter[Decision]:
         def output(moved: float = 0.0, base: Sequence[Sequence[float]] = base) -> Rows:
             moved += rng.gauss(0, pairs.whole)
             rows = [[rng.random() < chance + moved for chance in document] for document in base]
+            if pairs.failing:
+                rows = [row if rng.random() >= pairs.failing else [False] * pairs.values for row in rows]
             for row in rows if pairs.item > 1 else ():
                 for start in range(0, len(row), pairs.item):
                     if rng.random() < LOST:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from operator import ne
 from typing import Final
 
@@ -66,7 +66,10 @@ def count_flips(flipped: Iterable[CellFlip], cases: Mapping[str, str]) -> Flips:
         numbers = [(attribute, number) for (key, attribute), number in counts.items() if key == fate]
         return tuple(sorted(numbers, key=lambda item: (-item[1], item[0])))
 
-    events, fixed, broken = list(net_by_item(several, cases)), tally("fixed"), tally("broken")
+    net_of_items, fixed, broken = net_by_item(several, cases), tally("fixed"), tally("broken")
+    net_of_documents: Counter[str] = Counter()
+    for (document, *_), cells in net_of_items.items():
+        net_of_documents[document] += (cells > 0) - (cells < 0)
     return Flips(
         fixed=fixed,
         broken=broken,
@@ -74,9 +77,10 @@ def count_flips(flipped: Iterable[CellFlip], cases: Mapping[str, str]) -> Flips:
         appeared=tally("appeared"),
         vanished=tally("vanished"),
         together=(
-            number_of_cells(fixed) - sum([cells > 0 for cells in events]),
-            number_of_cells(broken) - sum([cells < 0 for cells in events]),
+            number_of_cells(fixed) - sum([cells > 0 for cells in net_of_items.values()]),
+            number_of_cells(broken) - sum([cells < 0 for cells in net_of_items.values()]),
         ),
+        nets=tuple(Counter(net_of_documents.values()).items()),
     )
 
 
@@ -210,13 +214,13 @@ def fate_of(before: Period | None, after: Period | None, held: bool) -> Fate | N
     return "appeared" if is_wrong else "vanished"
 
 
-def net_by_item(flipped: Iterable[CellFlip], cases: Mapping[str, str]) -> Collection[int]:
+def net_by_item(flipped: Iterable[CellFlip], cases: Mapping[str, str]) -> Mapping[CellKey, int]:
     """Return for each ``Cell.item`` how many more of its cells were fixed than broken."""
     net: Counter[CellKey] = Counter()
     for flip in flipped:
         if flip.fate in ("fixed", "broken"):
             net[flip.cell.item(cases)] += 1 if flip.fate == "fixed" else -1
-    return net.values()
+    return net
 
 
 def number_of_cells(tally: Tally) -> int:

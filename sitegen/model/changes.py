@@ -102,6 +102,7 @@ Why: TypeAlias = Literal[
     "within the noise of repeats",
     "flips may be chance",
     "flips go the other way",
+    "documents flip as a whole",
 ]
 
 

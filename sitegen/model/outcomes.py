@@ -303,6 +303,8 @@ class Flips(Frozen):
     together: tuple[int, int] = (0, 0)
     """How many of the fixed and of the broken cells are no event of their own: a test counts each list item once, as
     fixed or as broken, whichever more of its cells are."""
+    nets: tuple[tuple[int, int], ...] = ()
+    """How many more events of a document are fixed than broken, and the number of such documents."""
     lost: Tally = ()
     """The attributes that were right in all of ``FEWEST_LOST`` values or more that both points judge, and are now wrong
     in all of them."""

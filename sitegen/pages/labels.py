@@ -311,6 +311,8 @@ def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> st
             return f"{moved}, but reruns with the same instructions vary as much{doubts}"
         case "flips go the other way":
             return f"{moved}, but {spec.label} {'rose' if (verdict.change or 0) > 0 else 'fell'}{doubts}"
+        case "documents flip as a whole":
+            return f"{moved}, but the {nouns.value}s of a {nouns.document} flip together, as by chance{doubts}"
         case "flips may be chance" | "beyond chance":
             return moved + doubts
 

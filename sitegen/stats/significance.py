@@ -10,7 +10,9 @@ and with a power of 0.8. Effect sizes are those of Cohen, *Statistical Power Ana
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from math import asin, ceil, comb, erfc, fsum, sqrt
 from typing import Final
 
@@ -23,6 +25,9 @@ ALPHA: Final = 0.05
 
 EXACT: Final = 500
 """With fewer flips, the sign test uses the exact binomial distribution; with more, both agree to three digits."""
+
+_EXACT_SUMS: Final = 60
+"""With fewer differences of any size, every sum of them is counted; with more, the normal distribution is close."""
 
 ROUNDING: Final = 1e-12
 """Differences of ratios that differ by less are equal."""
@@ -73,6 +78,26 @@ def sign_test(positive: int, negative: int) -> float:
         term = term * (signs - number) // (number + 1)
         tail += term
     return min(1.0, tail / 2 ** (signs - 1)) if signs else 1.0
+
+
+def sign_flip_test(differences: Iterable[tuple[int, int]]) -> float:
+    """Return the p value of a sum of differences, each of which is as likely to have the other sign.
+
+    ``differences``: each value, and how often it occurs. Exact (R. A. Fisher, *The Design of Experiments*, 1935); from
+    ``_EXACT_SUMS`` differences on by the normal distribution. If all differ by 1, it is the sign test.
+    """
+    several = [(value, times) for value, times in differences if value]
+    number, seen = sum(times for _, times in several), abs(sum(value * times for value, times in several))
+    if number >= _EXACT_SUMS:
+        return erfc(seen / sqrt(2 * sum(value**2 * times for value, times in several)))
+    ways = {0: 1}  # each possible sum, and in how many ways it comes about
+    for value in chain.from_iterable([value] * times for value, times in several):
+        longer: Counter[int] = Counter()
+        for so_far, of in ways.items():
+            longer[so_far + value] += of
+            longer[so_far - value] += of
+        ways = longer
+    return float(sum(of for each, of in ways.items() if abs(each) >= seen) / 2**number)
 
 
 def least_discordant(level: float, most: int) -> tuple[int, ...]:

@@ -53,7 +53,7 @@ def expected(series: Series, before: int, after: int) -> tuple[list[int], list[s
     cells = sorted(flipped_cells(series.cells, before, after), key=lambda flip: flip.cell.attribute)
     intervals = []
     for _, of_field in itertools.groupby(cells, key=lambda flip: flip.cell.attribute):
-        nets = [net for net in net_by_item(of_field, series.cells.cases) if net]
+        nets = [net for net in net_by_item(of_field, series.cells.cases).values() if net]
         net = sum(net > 0 for net in nets) - sum(net < 0 for net in nets)
         by_chance = [broken for broken in range(len(nets) + 1) if sign_test(broken, len(nets) - broken) >= ALPHA]
         reach = min(len(nets), max(abs(len(nets) - 2 * broken) for broken in by_chance) + 1)

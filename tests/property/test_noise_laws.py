@@ -92,7 +92,7 @@ def test_better_and_worse_are_said_only_of_what_is_beyond_chance_or_of_lost_fiel
         assert (found.change > 0) == (found.fixed > found.broken) == (found.decision == "better")
         assert found.p_value < 0.05
     if found.decision == "cannot tell":
-        assert found.p_value >= 0.2
+        assert found.p_value >= 0.2 or found.why == "documents flip as a whole"
     assert (found.decision == "same") == (not found.fixed and not found.broken)
 
 

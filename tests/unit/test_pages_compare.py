@@ -85,7 +85,7 @@ def test_all_answers_to_a_test_case_count_once_in_the_interval_of_a_field(case, 
     cells = replace(one.cells, cases={document.name: document.case for document in documents})
     found = compare_data(replace(one, points=points, cells=cells), ()).page
     assert found is not None
-    assert list(net_by_item(flipped_cells(cells, 1, 2), cells.cases)) == nets
+    assert list(net_by_item(flipped_cells(cells, 1, 2), cells.cases).values()) == nets
     assert [cell[5] for cell in found["block"]["cells"]] == [
         number for number, several in enumerate(signs) for _ in several.split()
     ]

@@ -25,7 +25,7 @@ from sitegen.model.series import Point
 from sitegen.model.usage import regraded
 from sitegen.stats.counts import PASSED, Share, judged, share_of
 from sitegen.stats.intervals import LEVEL, ROUNDING, Paired, around, ratio_change, student
-from sitegen.stats.significance import ALPHA, least_change, least_net_flips, sign_test
+from sitegen.stats.significance import ALPHA, least_change, least_net_flips, sign_flip_test, sign_test
 from sitegen.stats.step_tests import UnitVariance
 
 FEWEST: Final = 6
@@ -35,6 +35,9 @@ _LIKELY: Final = 0.8  # level at which chance is excluded if a change is called 
 
 _ONE_SIDED: Final = 0.01
 """A change whose flips all have one direction, with a smaller p value, is at least likely, however repeats differ."""
+
+_AS_A_WHOLE: Final = 0.8
+"""The share of the values of a document, on average, that flip one way if the document fails or recovers as a whole."""
 
 _WORDS: Final[Mapping[bool, tuple[Decision, Decision, Decision]]] = {
     True: ("cannot tell", "likely better", "better"),
@@ -83,7 +86,10 @@ def change_verdict(
     # All answers to one case are one value of a lost field.
     lost = tuple((field, values // repeats) for field, values in flips.lost if values // repeats >= FEWEST_LOST)
     loss = _certainty_of_loss(lost, flips.unsteady)
-    verdict = _judged((unit, pairs), counted, noise=noise, higher_is_better=higher_is_better, loss=loss)
+    most = _AS_A_WHOLE * judged(after.counts) / max(1, len(after.documents))
+    as_a_whole = any(abs(net) >= max(most, FEWEST_LOST) for net, _ in flips.nets) and counted == flips.independent
+    nets = flips.nets if as_a_whole else ()
+    verdict = _judged((unit, pairs), counted, noise=noise, higher_is_better=higher_is_better, loss=loss, nets=nets)
     fixed, broken = moved or counted
     return replace(
         verdict,
@@ -150,13 +156,14 @@ def _judged(
     noise: tuple[Noise | None, Noise | None] = (None, None),
     higher_is_better: bool,
     loss: int = 0,
+    nets: Sequence[tuple[int, int]] = (),
     scale: float = 1.0,
 ) -> ChangeVerdict:
     """Judge a change.
 
     The interval is computed from ``sample``, and is limited by ``scale``, the largest possible change of the metric.
     ``counted``: what the sign test counts for the better and for the worse; ``loss``: the certainty that whole fields
-    were lost, 0 to 2.
+    were lost, 0 to 2; ``nets``: as in ``Flips``, if documents flip as a whole: six or more have to exclude chance too.
     """
     (unit, pairs), (fixed, broken) = sample, counted
     spread = ratio_change(pairs)
@@ -184,18 +191,26 @@ def _judged(
     )
     if abs(change) < ROUNDING and not fixed and not broken:
         return verdict
-    by_flips = 2 if p_value < ALPHA else 1 if p_value < 1 - _LIKELY else 0
+    by_flips = _certainty_by(p_value)
     by_repeats = _certainty_beyond_repeats(change, difference_of_repeats(*noise, change))
     why: Why = "flips may be chance" if by_flips <= by_repeats else "within the noise of repeats"
     certainty, why = min(by_flips, by_repeats), "beyond chance" if by_flips == by_repeats == 2 else why
     if (fixed - broken) * (change if higher_is_better else -change) < -ROUNDING:
         certainty, why = max(0, certainty - 1), "flips go the other way"
+    enough = sum(documents for net, documents in nets if net) >= FEWEST
+    if enough and (by_documents := _certainty_by(sign_flip_test(nets))) < certainty:
+        certainty, why = by_documents, "documents flip as a whole"
     if p_value < _ONE_SIDED and not (fixed and broken):
         certainty = max(1, certainty)
     if loss == 2 or (loss == 1 and (fixed < broken or certainty < 2)):
         certainty = max(loss, certainty if fixed < broken else 0)
         return replace(verdict, decision=_WORDS[False][certainty], why="a field was lost")
     return replace(verdict, decision=_WORDS[fixed > broken][certainty], why=why)
+
+
+def _certainty_by(p_value: float) -> int:
+    """Decide whether a test excludes chance: 2 at 95 %, 1 at 80 %, else 0."""
+    return sum(p_value < level for level in (ALPHA, 1 - _LIKELY))
 
 
 def _certainty_beyond_repeats(change: float, repeats: Spread | None) -> int:
