@@ -165,7 +165,6 @@ class OutputEdits(Frozen, gc=True, dict=True):
 
     @cached_property
     def _commits(self) -> list[Commit]:
-        """The commits of all edits and outputs, in their order."""
         return sorted((*(edit.commit for edit in self.edits), *(at.commit for at in self.snapshots)), key=_POSITION)
 
     @cached_property

@@ -197,7 +197,6 @@ class EvalThen(Frozen):
     decision: Decision | None
     """The verdict on the change, if a test compared these outputs."""
     is_best: bool
-    """Whether the version is the best one for this eval."""
     or_edit: Commit | None = None
     """As in ``BestOutput``, if this is the best version."""
 

@@ -25,7 +25,6 @@ class PlacedNote(NamedTuple):
     judged: Verdict
     """What the build judged at that point: wrong if any of the values is; empty if it judged nothing there."""
     attributes: tuple[str, ...]
-    """The attributes of the values that it is about."""
 
 
 def placed_notes(notes: Sequence[tuple[int, Note]], series: Series) -> tuple[PlacedNote, ...]:

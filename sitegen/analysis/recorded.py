@@ -136,7 +136,6 @@ def _parts_when_written(at: Snapshot, scorecard_of: Callable[[Snapshot], Scoreca
 
 
 def _recorded_counts(recorded: Mapping[str, float]) -> Counts | None:
-    """Return the counts of a record; None if it lacks any."""
     types = ("omission", "hallucination", "wrong_value", "format_error")
     names = ("true_positives", *(f"errors_by_type.{name}" for name in types))
     if not all(0 <= recorded.get(name, -1.0) < _MOST for name in names):
@@ -169,7 +168,6 @@ def _settings_of_record(
 
 
 def _distance(counts: Counts, theirs: Counts) -> int:
-    """Return by how many errors of each type two sides differ."""
     return sum(abs(here - there) for here, there in zip(counts[4:], theirs[4:], strict=True))
 
 

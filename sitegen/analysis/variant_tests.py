@@ -266,7 +266,6 @@ def agreed(winners: Iterable[str | None]) -> str | None:
 
 
 def _metric_test(metric: TestedMetric, couple: Couple, alpha: float, known: ChangeVerdict | None = None) -> MetricTest:
-    """Compare a metric of a pair over the cases in which both have a value."""
     first, second = couple
     before, after = (getattr(variant.measured, metric) for variant in couple)
     in_both = [(case, second.cases[name]) for name, case in first.cases.items() if name in second.cases]

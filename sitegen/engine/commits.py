@@ -188,7 +188,6 @@ def write_commits(evals: Evals, effects: EffectIndex) -> tuple[CommitView | None
 
 
 def _new_commits(evals: Evals, effects: EffectIndex) -> Iterator[CommitView]:
-    """Yield the new commits, newest first."""
     timeline = evals.build.timeline
     layout = timeline.layout
     summaries = {summary.info.id: summary for summary in evals.summaries}

@@ -393,7 +393,6 @@ class _EvalJob:
 
 
 def _patterns(series: Series, newest: Result) -> tuple[PatternSummary, ...]:
-    """Return the error patterns that the report of the newest point lists."""
     last = len(series.points) - 1
     starts = ((cell.key, cell.wrong_since(last)) for cell in series.cells.cells)
     view = ReportView(

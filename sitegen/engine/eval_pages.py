@@ -76,7 +76,6 @@ class PagesDone(Frozen):
 
     files: WrittenFiles
     cached: tuple[CachedRow, ...]
-    """New values for the memo."""
     older_reports: tuple[int, ...] = ()
     """The reports that are out of date and were not written, the newest first."""
     failures: tuple[Problem, ...] = ()
@@ -245,7 +244,6 @@ class _EvalPages:
         writer.write(view.page.path, self._renderer.render(view.page), key)
 
     def _report(self, index: int) -> ReportView:
-        """Make the report of a point."""
         task, snapshots, cards, series = self._task, self._history.snapshots, self._cards, self._until(index)
         *earlier, point = series.points
         at, change = point.snapshot, point.change
@@ -337,7 +335,6 @@ class _EvalPages:
 
     @cached_property
     def _ever_wrong(self) -> CellMap:
-        """The cells that reports can name."""
         every = self._cells.cells
         ever_wrong = (cell for cell in every if any(of.is_wrong for of in (*cell.periods, *cell.rejudged)))
         return replace(self._cells, cells=tuple(ever_wrong))

@@ -34,7 +34,6 @@ class Evals(Frozen):
     """The facts about all evals that later stages need."""
 
     build: Build
-    """The build that found them."""
     records: Mapping[str, EvalRecord]
     """Those of all evals, by id."""
     failures: tuple[Problem, ...]
@@ -100,7 +99,6 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
 
 
 def _task_for(build: Build, history: EvalHistory) -> EvalTask:
-    """Make the task that scores one eval."""
     timeline, info = build.timeline, build.timeline.info(history)
     folders = timeline.layout.folders(history.id)
     former = (posixpath.join(posixpath.dirname(folders[0]), name) for name in reversed(history.renamed_from))

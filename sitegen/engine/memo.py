@@ -345,7 +345,6 @@ class Memo:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of the memo, which only one process at a time can hold."""
     with open(folder / "lock", "a", encoding="utf-8") as handle:
         wait_for_lock(handle, folder / "lock", "The memo")
         yield

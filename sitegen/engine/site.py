@@ -176,12 +176,10 @@ class SiteWriter:
 
     @cached_property
     def _edits(self) -> tuple[EditEffects, ...]:
-        """The commits with edits, newest first."""
         edits = reversed(edits_by_commit(self._timeline.instructions).items())
         return tuple(EditEffects(of, self._instructions.effects.effects_of(position)) for position, of in edits)
 
     def _patches(self, edits: Sequence[Edit]) -> list[bytes]:
-        """Read the patches of edits; nothing if this clone lacks a content."""
         try:
             return list(read_patches(self._timeline.context.open(), edits, self._timeline.context.instructions))
         except RepositoryError:

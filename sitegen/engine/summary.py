@@ -168,7 +168,6 @@ def _news_lines(
 
 
 def _evals_section(alive: Sequence[EvalSummary]) -> Iterator[str]:
-    """Yield the evals: first the ones without a number, then the worst first."""
     yield f"## Evals: {count(len(alive))}"
     yield ""
     ranked = sorted((summary for summary in alive if summary.headlines), key=_eval_rank)

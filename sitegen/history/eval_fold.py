@@ -171,7 +171,6 @@ def _fold_overwritten(state: EvalState) -> None:
 
 
 def _version_outputs(state: EvalState) -> tuple[Blob, ...]:
-    """Return the files of the output that is overwritten from commit to commit."""
     folder = state.active or ""
     if is_path(state.entry.outputs):
         path = normal(f"{folder}/{state.entry.outputs}")
@@ -334,7 +333,6 @@ def _cause_since(last: Snapshot | None, new: Snapshot, *, waited: bool = False) 
 
 
 def _differences(old: Snapshot, new: Snapshot) -> tuple[Cause, ...]:
-    """Return which inputs besides outputs differ for a scorer."""
     names: tuple[Cause, ...] = ("ground_truth", "mapping", "schema")
     files = [name for name in names if not _same_file(getattr(old, name), getattr(new, name))]
     return (*files, "settings") if old.settings != new.settings else tuple(files)
@@ -484,5 +482,4 @@ def _checked_statement(state: EvalState, recorded: Recorded) -> Recorded:
 
 
 def _as_text(recorded: Recorded | None) -> str:
-    """Return a record as JSON in ASCII, empty if there is none."""
     return json.dumps(msgspec.to_builtins(recorded)) if recorded else ""

@@ -117,7 +117,6 @@ class EvalState(Struct):
     inputs: Snapshot = NOTHING_SCORED
     """What scores its outputs, as a snapshot without any."""
     inputs_changed: bool = False
-    """Whether the commit changed ``inputs``."""
     kind: Kind = "fields"
     was_scorable: bool = False
     """Whether there ever was ground truth, or files that are judged already. Other evals are not displayed."""

@@ -121,7 +121,6 @@ def read_patches(
 def _committed_patches(
     repository: RepositoryPlace, edits: Sequence[Edit], folders: tuple[str, ...], since: str
 ) -> Iterator[bytes]:
-    """Yield the patches of edits that git has, as ``read_patches`` does."""
     shared = shared_processes()
     kept = _KeptPatches() if shared is None else shared.setdefault(("patches", repository, folders), _KeptPatches())
     assert isinstance(kept, _KeptPatches)

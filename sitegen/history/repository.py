@@ -476,7 +476,6 @@ class Repository:
         return oid
 
     def _output_of(self, *arguments: str) -> str:
-        """Return the output of a short command; empty if it fails."""
         with Process(self.place, arguments, ()) as process:
             printed = process.stdout.read().decode("utf-8", "surrogateescape").strip()
             try:

@@ -69,7 +69,6 @@ def _answer(place: RepositoryPlace, arguments: list[str]) -> Generator[bytes]:
 
 
 def _index_entries(place: RepositoryPlace, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
-    """Yield the entries of the index that are not in conflict."""
     parts = _answer(place, ["ls-files", "--stage", "--debug", "-z", "--", *pathspecs])
     name = next(parts, b"")
     for part in parts:

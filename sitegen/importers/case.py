@@ -137,7 +137,6 @@ class JudgedCase(Frozen):
     verdicts: tuple[bool, bool] | None = None
     """Whether the answer is right. None unless the file states both."""
     transcript: tuple[Turn, ...] = ()
-    """How the answer came about, if the file tells it."""
 
     @property
     def model(self) -> str:

@@ -286,7 +286,6 @@ def _result(name: str, stated: dict[str, Value]) -> Turn:
 
 
 def _tool(stated: dict[str, Value]) -> str:
-    """Return the name of the tool that a call or a result states."""
     function = stated.get("function")
     named = (members(function).get("name"), function, *map(stated.get, ("tool", "name", "toolName")))
     return next(filter(None, map(name_of, named)), "")

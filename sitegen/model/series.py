@@ -145,7 +145,6 @@ class EvalInfo(Frozen):
     metadata: dict[str, str] = field(default_factory=dict)
     """The keys of its entry that mean nothing to sitegen, with their values as text, in the order of the manifest."""
     nouns: Nouns = Nouns()
-    """The kind's words for documents, attributes and errors."""
     source: str = ""
     """The pattern of the documents that its outputs were made from; empty if none is stated or none may be shown."""
     manifest: str = ""

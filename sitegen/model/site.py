@@ -15,7 +15,6 @@ class SiteInfo(Frozen):
     shallow: bool = False
     """Whether the clone is shallow; every page then has a banner that says so."""
     noindex: bool = False
-    """Whether every page asks search engines not to index it."""
 
 
 class Page(Frozen):

@@ -43,7 +43,6 @@ class RenderedPatch(Frozen):
     """The drawn hunks; the last one may be truncated."""
     counts: PatchCounts
     notes: tuple[str, ...]
-    """Sentences on what is unusual about the patch."""
     command: str | None
     """The command that shows the whole edit, if the page does not."""
 

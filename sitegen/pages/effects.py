@@ -230,7 +230,6 @@ def metrics_of(
 
 
 def _graded(effect: Effect) -> tuple[Grade, str]:
-    """The grade with its reason."""
     window = effect.window
     if effect.regraded:
         return "not judged", "two judges do not grade alike"

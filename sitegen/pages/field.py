@@ -58,9 +58,7 @@ class FieldView(Frozen, dict=True, gc=True):
     attribute: str
     points: Sequence[Point]
     cells: tuple[CellBlame, ...]
-    """The history of every cell."""
     notes: tuple[PlacedNote, ...] = ()
-    """What people noted about its values."""
     noun: str = ""
     """What it is: a field, a case."""
     answers: tuple[tuple[Point, CaseGrid], ...] = ()
@@ -293,7 +291,6 @@ def _causes(roles: Iterable[Role]) -> str:
 
 
 def _sha(at: Point) -> str:
-    """The commit with a link to its page; the uncommitted state has none."""
     commit, short = at.snapshot.commit, text(at.snapshot.commit.short)
     linked = f'<a class="sha" href="{_ROOT}{links.commit(commit.sha)}">{short}</a>'
     return short if commit.sha == WORKTREE else linked

@@ -108,7 +108,6 @@ class DisplayedFile(Frozen):
     plain: bool
     """Whether the text is too large to be rendered, and is shown as source."""
     cut: bool
-    """Whether the shown text is truncated."""
 
 
 class InstructionView(Frozen):

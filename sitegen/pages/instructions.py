@@ -164,7 +164,6 @@ class Matrix(Frozen):
     evals: dict[str, tuple[str, int, int]]
     """The columns, by ids of evals: the name, and the numbers of commits after which the eval was better and worse."""
     older: bool
-    """Whether there are older commits that are not shown."""
     other_evals: int
     """Number of evals that are not shown."""
 

@@ -306,7 +306,6 @@ def batches(timeline: Timeline, every_series: Iterable[Series]) -> Iterator[Batc
 
 
 def _rows(name: str, about: Iterable[Any]) -> Batch:
-    """Return the rows of a table about these."""
     return name, rows_of(next(table.columns for table in TABLES if table.name == name), about)
 
 

@@ -224,7 +224,6 @@ class GatedPair:
             )
 
     def _compared(self, draft: GateEval) -> GateEval:
-        """Add the changes of the eval besides its metrics."""
         fixed, broken = self._moved_cells()
         edits = changed_files(*(side.study.timeline.drivers(side.history.id) for side in (self._before, self._after)))
         made = self._after.edits()

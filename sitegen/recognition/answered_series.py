@@ -91,7 +91,6 @@ def _of_one_run(series: OutputSeries) -> OutputSeries:
 
 
 def _in_folders(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
-    """Yield what is joined by the names of folders, the outermost first."""
     by_parent: dict[str, dict[str, dict[str, OutputSeries]]] = {}
     for path, series in present.items():
         segments = path.split("/")
@@ -193,7 +192,6 @@ def _in_folders_of_runs(present: Mapping[str, OutputSeries]) -> Iterator[OutputS
 
 
 def _in_files(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
-    """Yield what is joined by the names of files."""
     beside: dict[tuple[str, str], dict[str, OutputSeries]] = {}
     for path, series in present.items():
         stem, ending = splitext(path)

@@ -374,7 +374,6 @@ def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
 
 
 def _prompts_of(content: bytes) -> str:
-    """Return the prompts that results name, as JSON."""
     root = members(value_of("json", content))
     path = root.get("prompt_path") if isinstance(root.get("results"), dict) else None
     several = items(root.get("prompt_paths")) if isinstance(root.get("individual_results"), dict) else []

@@ -183,7 +183,6 @@ def _tool_results(path: str, content: bytes) -> Recognition | None:
 
 
 def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
-    """Recognise a table with a verdict or a score in each row."""
     value = value_of(series.newest.ending, content)
     inner = ((key, table_of(each)) for key, each in members(value).items() if isinstance(each, dict))
     below = (replace(each, key=f"{key}.{each.key}") for key, each in inner if each and plain_key(each.key) in _CASES)

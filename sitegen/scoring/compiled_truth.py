@@ -163,14 +163,12 @@ class CompiledTruth:
             self.trees.append(self._branch(document.root, DOCUMENT))
 
     def _branch(self, members: dict[str, Value], place: ValuePlace) -> Branch:
-        """Compile an object and everything below it."""
         self.objects.add(place.attribute)
         by_index = isinstance(members, ByIndex)
         places = {key: place.item(int(key), "") if by_index else place.member(key) for key in members}
         return Branch(place, {key: self._node(value, places[key]) for key, value in members.items()}, by_index)
 
     def _node(self, value: Value, place: ValuePlace) -> Node:
-        """Compile a value."""
         self.values += 1
         if self.rules.ignored(place):
             return None
@@ -251,7 +249,6 @@ def _decimal_marks(truth: GroundTruth) -> Mapping[str, Set[str]]:
 
 
 def _texts_below(value: Value, attribute: str) -> Iterator[tuple[str, str]]:
-    """Yield each text of a document with its attribute."""
     if isinstance(value, str):
         yield attribute, value
     elif isinstance(value, list | ByIndex):

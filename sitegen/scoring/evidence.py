@@ -139,7 +139,6 @@ def _held(value: Value) -> Evidence | None:
 
 
 def _beside(key: str, members: Mapping[str, Value]) -> Evidence | None:
-    """Return the evidence for the value of a key in the keys beside it."""
     stated: dict[str, Value] = {}
     for suffix, names in _SUFFIXES.items():
         value = members.get(f"{key}{suffix}")

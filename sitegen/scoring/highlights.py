@@ -59,7 +59,6 @@ def _score(inputs: ScoringInputs) -> scorecards.Result:
 
 
 def _metrics_of(documents: Sequence[scorecards.DocumentScore]) -> tuple[Metric, ...]:
-    """Compute all metrics from the counts of these paragraphs."""
     counts = stats.total(document.counts for document in documents)
     return tuple(Metric(spec.name, stats.BY_NAME[spec.name].of(counts)) for spec in METRICS)
 
@@ -104,7 +103,6 @@ class _HighlightsScoring:
         self._not_annotated = tuple(dict.fromkeys(name for name in names if name not in annotated))
 
     def _read(self, files: tuple[File, ...]) -> None:
-        """Read the run of the output that counts. Never raises."""
         errors: list[Finding] = []
         findings: list[Finding] = []
         chunks: list[Chunk] = []

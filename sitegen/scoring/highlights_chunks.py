@@ -198,7 +198,6 @@ class Chunk(Frozen):
     run: str | None
     paragraphs: tuple[Paragraph, ...]
     call: Call = Call()
-    """The model that marked them, and its usage."""
 
 
 class ChunkReader:

@@ -267,7 +267,6 @@ def _with_expected_texts(cases: list[JudgedCase], file: File, settings: str) -> 
 
 
 def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Result:
-    """Sum up the answers by their document."""
     answers = grouped((case.document, case) for case in cases)
     cases = tuple(chain.from_iterable(answers.values()))
     lifts = _lifts(answers)

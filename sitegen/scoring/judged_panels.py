@@ -65,18 +65,17 @@ def _confusion_matrix(cases: Sequence[JudgedCase]) -> Iterator[Panel]:
         columns += ((cut(label, _LABEL) or "no class", "number") for label in classes)
         columns += ((ratio.label, "number") for ratio in RATIOS)
         rows = tuple(
-            (cut(label, _LABEL), *(f"{times[label, each]:,}" for each in classes), *_ratio_cells(counts[label]))
+            (
+                cut(label, _LABEL),
+                *(f"{times[label, each]:,}" for each in classes),
+                *("—" if (value := ratio.of(counts[label])) is None else f"{value:.3f}" for ratio in RATIOS),
+            )
             for label in classes
             if expected[label]
         )
         macro = fmean(RATIOS[0].of(of_class) or 0.0 for of_class in counts.values())
         note = f"Rows are the expected classes, columns the given ones; mean F1 of all classes (macro F1) {macro:.3f}"
         yield TablePanel(title="Confusion matrix", note=note, columns=tuple(columns), rows=rows)
-
-
-def _ratio_cells(counts: Counts) -> Iterator[str]:
-    values = (ratio.of(counts) for ratio in RATIOS)
-    return ("—" if value is None else f"{value:.3f}" for value in values)
 
 
 def _pair_rows(case: JudgedCase) -> Iterator[tuple[str, ...]]:

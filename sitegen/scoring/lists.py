@@ -245,7 +245,6 @@ def _equal_values(expected: Branch, actual: dict[str, Value]) -> Iterator[bool]:
 
 
 def _expected_values_of(expected: Branch) -> int:
-    """Return the number of values of an item that ``_equal_values`` compares."""
     return sum(
         _expected_values_of(node) if isinstance(node, Branch) else isinstance(node, Leaf) and node.compare is not None
         for node in expected.members.values()

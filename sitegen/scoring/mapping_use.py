@@ -108,7 +108,6 @@ def _collect_fields(value: Value, path: tuple[PathStep, ...], fields: _Fields) -
 
 
 def _mapping_entries(mapping: Mapping) -> Iterator[_Entry]:
-    """Yield the entries of a mapping that name a field."""
     for column, field in mapping.csv_to_json.items():
         yield ("csv_to_json", f"{column}: {field}", field)
     for name, items in mapping.array_mappings.items():

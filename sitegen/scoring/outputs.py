@@ -238,7 +238,6 @@ class ReadOutput:
 
 
 def _by_name(holder: Value, key: str | None) -> dict[str, dict[str, Value]]:
-    """Return the objects of a list or an object by their names."""
     if isinstance(holder, list):
         return dict(_named(value, number, key) for number, value in enumerate(holder, 1) if isinstance(value, dict))
     return {name: value for name, value in members(holder).items() if isinstance(value, dict)}
@@ -274,7 +273,6 @@ def _given_side(root: dict[str, Value], truth: GroundTruth) -> dict[str, Value]:
 
 
 def _within_envelopes(value: Value, left: int = _MOST_ENVELOPES) -> Iterator[Value]:
-    """Yield a value, and the values in its envelopes."""
     yield value
     if left and isinstance(value, dict):
         for envelope in _ENVELOPES:

@@ -144,7 +144,6 @@ class Redaction:
         )
 
     def _cleaned(self, value: Value, steps: tuple[PathStep, ...]) -> Value:
-        """Return a value without what is hidden of it."""
         if self._hides(steps):
             return REDACTED
         if isinstance(value, dict):

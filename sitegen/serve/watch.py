@@ -216,7 +216,6 @@ class WatchedBuild(Frozen):
     layers: Layers | None
     """None for a failed build."""
     error: str
-    """Why it failed; empty for a successful build."""
     seconds: float
     paths: tuple[Path, ...] = ()
     """The changed paths that caused it."""

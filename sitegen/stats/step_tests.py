@@ -165,7 +165,6 @@ class LevelValues(Frozen):
         return [value - mean for value in self.values[start:end]]
 
     def _beyond_tails(self, step: Levels) -> bool:
-        """Whether a step is too large to be explained by heavy tails."""
         start, middle, end = step
         few, many = sorted((self._with_blips(start, middle), self._with_blips(middle, end)), key=len)
         gap = max(min(few) - max(many), min(many) - max(few))

@@ -51,7 +51,6 @@ class Level(Frozen):
     size: int
     """Number of values, without gaps and blips."""
     mean: float
-    """The mean of these values."""
 
 
 class Levels(Frozen):
@@ -62,7 +61,6 @@ class Levels(Frozen):
     noise: float
     """The standard deviation that was assumed of a single value; 0 if values are exact."""
     blips: tuple[outliers.Blip, ...]
-    """The blips in order, without overlaps."""
     fresh: tuple[Level, Level] | None = None
     """If the newest values deviate, but are too few for a step: the last level without them, and their own level."""
 

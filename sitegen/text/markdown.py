@@ -31,7 +31,6 @@ _NOT_ANCHOR = re.compile(r"[^\w\- ]")
 
 @cache
 def _markdown_parser() -> MarkdownIt:
-    """Make the parser and renderer."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False, "maxNesting": 20}).enable("table")
@@ -48,7 +47,6 @@ def _markdown_parser() -> MarkdownIt:
 
 
 def _words(children: Iterable[Token]) -> str:
-    """Return the text inside a block without markup."""
     return "".join(
         _words(token.children) if token.children else " " if token.type == "softbreak" else token.content
         for token in children
@@ -165,7 +163,6 @@ def write(tokens: Sequence[Token], changed: frozenset[int], gone: Gone) -> str:
 
 
 def _inline(children: Sequence[Token]) -> str:
-    """Return the text inside a block as safe HTML."""
     tags: list[str] = []
     for token in children:  # links that must not be followed become spans; a link to a file keeps the path as text
         if token.type == "link_open":

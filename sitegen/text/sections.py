@@ -35,7 +35,6 @@ class Heading(Frozen):
     """1 to 6."""
     title: str
     line: int
-    """The number of its line, from 1."""
     anchor: str
     """Id of its element, unique in the text."""
 

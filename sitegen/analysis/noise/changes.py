@@ -86,10 +86,9 @@ def change_verdict(
     # All answers to one case are one value of a lost field.
     lost = tuple((field, values // repeats) for field, values in flips.lost if values // repeats >= FEWEST_LOST)
     loss = _certainty_of_loss(lost, flips.unsteady)
-    most = _AS_A_WHOLE * judged(after.counts) / max(1, len(after.documents))
-    as_a_whole = any(abs(net) >= max(most, FEWEST_LOST) for net, _ in flips.nets) and counted == flips.independent
-    nets = flips.nets if as_a_whole else ()
-    verdict = _judged((unit, pairs), counted, noise=noise, higher_is_better=higher_is_better, loss=loss, nets=nets)
+    verdict = _judged((unit, pairs), counted, noise=noise, higher_is_better=higher_is_better, loss=loss)
+    if counted == flips.independent:
+        verdict = _by_documents(verdict, flips.nets, judged(after.counts) / max(1, len(after.documents)))
     fixed, broken = moved or counted
     return replace(
         verdict,
@@ -156,14 +155,13 @@ def _judged(
     noise: tuple[Noise | None, Noise | None] = (None, None),
     higher_is_better: bool,
     loss: int = 0,
-    nets: Sequence[tuple[int, int]] = (),
     scale: float = 1.0,
 ) -> ChangeVerdict:
     """Judge a change.
 
     The interval is computed from ``sample``, and is limited by ``scale``, the largest possible change of the metric.
     ``counted``: what the sign test counts for the better and for the worse; ``loss``: the certainty that whole fields
-    were lost, 0 to 2; ``nets``: as in ``Flips``, if documents flip as a whole: six or more have to exclude chance too.
+    were lost, 0 to 2.
     """
     (unit, pairs), (fixed, broken) = sample, counted
     spread = ratio_change(pairs)
@@ -197,15 +195,28 @@ def _judged(
     certainty, why = min(by_flips, by_repeats), "beyond chance" if by_flips == by_repeats == 2 else why
     if (fixed - broken) * (change if higher_is_better else -change) < -ROUNDING:
         certainty, why = max(0, certainty - 1), "flips go the other way"
-    enough = sum(documents for net, documents in nets if net) >= FEWEST
-    if enough and (by_documents := _certainty_by(sign_flip_test(nets))) < certainty:
-        certainty, why = by_documents, "documents flip as a whole"
     if p_value < _ONE_SIDED and not (fixed and broken):
         certainty = max(1, certainty)
     if loss == 2 or (loss == 1 and (fixed < broken or certainty < 2)):
         certainty = max(loss, certainty if fixed < broken else 0)
         return replace(verdict, decision=_WORDS[False][certainty], why="a field was lost")
     return replace(verdict, decision=_WORDS[fixed > broken][certainty], why=why)
+
+
+def _by_documents(verdict: ChangeVerdict, nets: Sequence[tuple[int, int]], values: float) -> ChangeVerdict:
+    """Let documents exclude chance as well, if any flips as a whole and six or more moved; unless a field was lost.
+
+    ``nets``: as in ``Flips``; ``values``: how many a document has on average.
+    """
+    moved = sum(documents for net, documents in nets if net)
+    as_a_whole = any(abs(net) >= max(_AS_A_WHOLE * values, FEWEST_LOST) for net, _ in nets)
+    if moved < FEWEST or not as_a_whole or verdict.why == "a field was lost":
+        return verdict
+    words = _WORDS[verdict.fixed > verdict.broken]
+    certainty = _certainty_by(sign_flip_test(nets))
+    if certainty >= words.index(verdict.decision):
+        return verdict
+    return replace(verdict, decision=words[certainty], why="documents flip as a whole")
 
 
 def _certainty_by(p_value: float) -> int:

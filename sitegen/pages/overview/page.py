@@ -49,7 +49,6 @@ class SiteCounts(Frozen):
     commits: int
     """Commits of the first-parent line."""
     edits: int
-    """Edits of instruction files."""
     raised: int
     """Edits after which the mean headline of the evals was higher."""
     lowered: int

@@ -213,7 +213,6 @@ class Discrepancies(Frozen):
     loadable: tuple[Discrepancy, ...]
     """Further ones that the page loads from a file beside it on demand; none without a site around the page."""
     total: int
-    """Number of all of them."""
     new: int
     """Number of those that the previous point does not have."""
     left_out: Mapping[ErrorType, int]
@@ -255,7 +254,6 @@ class Discrepancy(Frozen):
     question: str
     """The question to the model; empty if unknown."""
     group: ErrorGroup
-    """All errors of its list item."""
     said: str = ""
     """What people noted about the value; empty if nobody did."""
 

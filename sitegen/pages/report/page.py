@@ -86,7 +86,6 @@ class ReportView(Frozen, dict=True, gc=True):
     moved: Mapping[EditedFile, str] = {}
     """Maps each edit whose instruction file was moved later to the file's last path."""
     problems: tuple[Problem, ...] = ()
-    """Of the files that the snapshot was scored from."""
     instructions: tuple[Commit, ...] = ()
     """The commits of the edits that the output can have been made with, oldest first."""
     whole: str | None = None
@@ -97,7 +96,6 @@ class ReportView(Frozen, dict=True, gc=True):
     grid: CaseGrid | None = None
     """The answers, side by side; None if the output has no cases."""
     said: tuple[Note, ...] = ()
-    """What people noted about this output."""
     lines: ChangedLines | None = None
     """Of the newest edit since the previous point, if the output is worse by more than chance."""
     at: At = NO_CELLS

@@ -235,7 +235,6 @@ class PagePicture(NamedTuple):
     path: str
     """Address in the site."""
     oid: str
-    """Id of its blob."""
     width: int
     height: int
 

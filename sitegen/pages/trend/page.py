@@ -191,7 +191,6 @@ class TrendView(Frozen, dict=True, gc=True):
 
     @cached_property
     def _counts(self) -> list[dict[str, Counts]]:
-        """The counts of each attribute at each point."""
         return [dict(point.scorecard.fields) for point in self.points]
 
     @cached_property

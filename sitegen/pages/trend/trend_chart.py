@@ -83,9 +83,7 @@ class TrendChart(Frozen):
     dots: str
     """The single values of the headline, without copies."""
     copies: str
-    """The values of copies of an earlier output."""
     stale: str
-    """Marks of stale outputs."""
     targets: tuple[tuple[float, float, str, str, bool], ...]
     steps: tuple[Step, ...]
     broken: str

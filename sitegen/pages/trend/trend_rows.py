@@ -160,7 +160,6 @@ def _groups_of_repeats(view: TrendView, repeats: Sequence[bool], drawn: Sequence
 
 
 def _exchanged(point: Point) -> list[str]:
-    """``model`` and ``judge``, if they differ from the point before."""
     return [who for who in ("model", "judge") if point.change is not None and getattr(point.change, who)]
 
 

@@ -127,7 +127,6 @@ class Tree:
         return {str(step): self._with_lists(below, (step,)) for step, below in self._root.items()}
 
     def _with_lists(self, node: object, steps: tuple[PathStep, ...]) -> Value:
-        """Return the node with a list instead of each object whose keys are indices."""
         if not isinstance(node, dict):
             return node  # type: ignore[return-value]
         below = {step: self._with_lists(child, (*steps, step)) for step, child in node.items()}

@@ -173,11 +173,9 @@ class Response(Frozen):
     answer: JudgedCase
     """Its judges are the grade of its quality and the ROUGE measures."""
     quality: Value = None
-    """The grade as recorded."""
     embedding: Value = None
     line: int | None = None
     human_quality: Value = None
-    """The grade by a person, beside the judge's."""
     vector: Vector | None = None
     """None if there is nothing to make it from."""
     missing: str = ""
