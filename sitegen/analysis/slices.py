@@ -14,6 +14,8 @@ from sitegen.analysis.cells import cells_of
 from sitegen.analysis.deltas import Compared, judged_documents
 from sitegen.analysis.flips import flips
 from sitegen.analysis.noise.samples import interval_of
+from sitegen.analysis.regressions import REGAINED
+from sitegen.analysis.series import output_of
 from sitegen.importers.case import BETWEEN, MOST_NUMBERS
 from sitegen.model.changes import ChangeVerdict, Interval
 from sitegen.model.frozen import Frozen
@@ -177,15 +179,25 @@ def slice_rows(card: Scorecard, spec: MetricSpec) -> list[SliceRow]:
 
 
 def fallen_slices(series: Series) -> tuple[tuple[str, str, str], ...]:
-    """Return what ``EvalSummary.fallen`` has."""
-    if len(series.points) < 2:
-        return ()
-    before, after = (point.scorecard for point in series.points[-2:])
-    found = slices_of(before, after, series.specs[0], (series.cells, len(series.points) - 2, len(series.points) - 1))
-    worse = sorted(
-        [(axis, part) for axis, part in found if part.is_worse], key=lambda fell: -abs(fell[1].change or 0.0)
-    )
-    return tuple((axis, part.values[0], part.fall(series.specs[0])) for axis, part in worse)
+    """Return what ``EvalSummary.fallen`` has, of the newest 20 points, or of those with ``_COMPARED`` documents."""
+    spec, points, documents = series.specs[0], series.points, 0
+    best: dict[tuple[str, str], float] = {}  # of each slice of the newest output the best value since
+    found: dict[tuple[str, str], tuple[float, str]] = {}
+    for at in range(len(points) - 1, max(0, len(points) - 20), -1):
+        is_newest, (before, after) = not documents, points[at - 1 : at + 1]
+        if documents > _COMPARED or (not is_newest and output_of(points, at - 1) == output_of(points, at)):
+            continue
+        documents += len(after.scorecard.documents)
+        for axis, part in slices_of(before.scorecard, after.scorecard, spec, (series.cells, at - 1, at)):
+            if (key := (axis, part.values[0])) not in best and not is_newest:
+                continue
+            value, by = [(each or 0.0) * (1 if spec.higher_is_better else -1) for each in (part.value, part.change)]
+            later = best.setdefault(key, value)
+            if part.is_worse and key not in found and (is_newest or later - value < -REGAINED * by):
+                fell = f"{part.fall(spec)} at {line(after.snapshot.label, 60)}"
+                found[key] = by, f"{fell}{', not regained since' * (not is_newest)}"
+            best[key] = max(later, value)
+    return tuple((*key, fall) for key, (_, fall) in sorted(found.items(), key=lambda fell: -abs(fell[1][0])))
 
 
 def moved_answerers(series: Series, pair: tuple[int, int]) -> str:

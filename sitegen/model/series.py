@@ -432,8 +432,7 @@ class EvalSummary(Frozen):
     fields: tuple[FieldSummary, ...] = ()
     """Fields that were wrong at any point."""
     fallen: tuple[tuple[str, str, str], ...] = ()
-    """The axis, the value on it and the change in words of each slice of the newest output that got worse since the
-    point before by more than chance, the largest change first."""
+    """The axis, the value on it and the fall in words of each slice that fell beyond chance and was not regained."""
     notes: int = 0
     """Number of notes of people about its cases."""
     targets: tuple[tuple[str, bool], ...] = ()

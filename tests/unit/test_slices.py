@@ -166,9 +166,8 @@ def test_a_report_has_the_matrix_and_says_what_the_average_hides(project, tmp_pa
     dots = re.findall(r'<circle class="dot (v\d(?: past)?)"', drawn)
     assert {"v0", "v0 past"} <= {*dots}, "points of older outputs are pale"
     assert "Hidden by the average: Score of model mini ▼ down 0.100" in text
-    assert "worse by more than chance where model is mini (Score fell by 0.100)" in text_of(
-        tmp_path / "site/index.html"
-    )
+    today = text_of(tmp_path / "site/index.html")
+    assert "worse by more than chance where model is mini (Score fell by 0.100 at iteration-002)" in today
     assert "worse where `model` is `mini`: Score fell by 0.100" in (tmp_path / "site" / "summary.md").read_text()
     series = json.loads((tmp_path / "site" / "data/evals/support.json").read_text())
     assert series["points"][1]["slices"]["model"] == {"mini": pytest.approx(0.385), "large": pytest.approx(0.9)}

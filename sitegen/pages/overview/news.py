@@ -41,7 +41,7 @@ from sitegen.pages.overview.focus import (
 )
 from sitegen.pages.report.discrepancies import section
 from sitegen.text.plain import counted, day, line
-from sitegen.text.values import metric_text
+from sitegen.text.values import first_names, metric_text
 
 
 def news(
@@ -88,12 +88,11 @@ def _worse(scored: Sequence[EvalStanding], files: Sequence[InstructionHistory]) 
         return
     muted = tuple(_muted(scored))
     if fallen := [standing.summary for standing in scored if standing.summary.fallen]:
-        first, falls = fallen[0], fallen[0].fallen[:NAMED_SLICES]
-        where = ", ".join(f"{axis} is {value} ({fall})" for axis, value, fall in falls)
-        where += f" and in {counted(left, 'more slice')}" if (left := len(first.fallen) - len(falls)) else ""
-        worse = f": worse by more than chance where {where}, with "
+        first = fallen[0]
+        where = first_names(first.fallen, NAMED_SLICES, lambda fell: "{} is {} ({})".format(*fell))
+        report = Phrase(where, links.report(first.info.id, first.headlines[-1].slug))
         also = f"; so it did in slices of {counted(len(fallen) - 1, 'more eval')}." if len(fallen) > 1 else "."
-        yield from said(eval_phrase(first), worse, output_phrase(first, first.headlines[-1]), also)
+        yield from said(eval_phrase(first), ": worse by more than chance where ", report, also)
     elif any(_flips(standing)[0].broken for standing in scored):
         yield from said(_by_chance(scored, files, "broke"), ".")
     else:

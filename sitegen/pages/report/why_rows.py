@@ -21,9 +21,9 @@ from sitegen.model.timeline import Snapshot
 from sitegen.pages import labels, links
 from sitegen.pages.html.cells import DisplayValue, shown_run, shown_value, text, value
 from sitegen.pages.html.charts import bar_between
-from sitegen.pages.html.formats import NIL, path, printable
+from sitegen.pages.html.formats import path, printable
 from sitegen.pages.html.tables import Column
-from sitegen.pages.labels import CAUSES, DisplayedChange, bad_runs, exchanges, interval_basis, signed
+from sitegen.pages.labels import CAUSES, DisplayedChange, bad_runs, exchanges, interval_basis
 from sitegen.stats import counts as stats
 from sitegen.stats.intervals import ROUNDING, around, mean, mean_of
 from sitegen.text.plain import counted
@@ -209,23 +209,12 @@ def part_bar(amount: float | None, by_role: Mapping[str, Sequence[float | None]]
     """A bar for a part of the headline's change, on one scale for all of ``parts``."""
     longest = max(abs(spec.in_points(amounts[0] or 0.0)) for amounts in by_role.values()) or 1
     first = spec.in_points(amount or 0.0)
+    tone = "" if first == 0 else "up" if (first > 0) is spec.higher_is_better else "dn"
     return Markup(
         f'<svg class="part" viewBox="{-longest:.4f} 0 {2 * longest:.4f} 1" preserveAspectRatio="none" '
-        f'aria-hidden="true"><rect class="{_tone(first, spec.higher_is_better)}" x="{min(first, 0.0):.4f}" '
+        f'aria-hidden="true"><rect class="{tone}" x="{min(first, 0.0):.4f}" '
         f'width="{abs(first):.4f}" height="1"/></svg>'
     )
-
-
-def part_change(change: float | None, spec: MetricSpec) -> Markup:
-    """A part of a change in the unit of its metric."""
-    if change is None:
-        return NIL
-    tone = _tone(change, spec.higher_is_better)
-    return Markup(f'<span class="delta {tone}">{text(signed(change, spec))}</span>')
-
-
-def _tone(change: float, higher_is_better: bool) -> str:
-    return "" if change == 0 else "up" if (change > 0) is higher_is_better else "dn"
 
 
 def fates(flips: Flips) -> list[tuple[str, int, int, int, int, str]]:

@@ -51,7 +51,6 @@ _STEPS: Final = {
 """The class of the mark of a step, and its name, by its status."""
 
 
-_SUBJECT: Final = 100  # the most characters of the subject of an edit in the text of a step
 _OF_ONE_COMMIT: Final = 3  # the fewest neighbouring iterations of one commit that are marked as such
 
 
@@ -236,7 +235,7 @@ def step_text(step: Step, view: TrendView) -> str:
     spec = next(spec for spec in view.specs if spec.name == moved.name)
     mean_of = "mean " * (step.status in LEVELS and step.noise > 0)  # a single output that fell has no levels
     change = f"{mean_of}{spec.label} {own_unit(moved.after - moved.before, spec)}"
-    edit = f" after “{subject_of(step.edited, _SUBJECT)}”" if step.edited and step.status != "blip" else ""
+    edit = f" after “{subject_of(step.edited, 100)}”" if step.edited and step.status != "blip" else ""
     return f"{_STEPS[step.status][1]}: {change} at {view.points[step.at].snapshot.label}{edit}"
 
 
