@@ -52,6 +52,7 @@ from sitegen.model.series import (
 from sitegen.model.timeline import Edit, EvalHistory
 from sitegen.pages.commit import effects_of_commits
 from sitegen.pages.field import CASES
+from sitegen.pages.labels import model_stated
 from sitegen.pages.overview.focus import lacking, longest_streaks, newly_wrong, weak_sections
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
@@ -183,19 +184,15 @@ class _EvalJob:
         series = self._cards.series(self._info, self._edits, cells, self._derived)
         derived = [(point.change, point.interval, point.noise) for point in series.points]
         edit_windows = windows(series.points, self._edits.made_with)
-        edits = {  # that new points are attributed to: the indices of both sides, by the position of the edit
-            window.edit: (window.before, window.after)
-            for window in edit_windows
-            if window.before is not None and window.after >= first_new
-        }
-        pairs = [*spans_of_commits(self._snapshots, first_new), *edits.values()]
+        new = [window for window in edit_windows if window.after >= first_new]
+        edits = [(window, (window.before, window.after)) for window in new if window.before is not None]
+        pairs = [*spans_of_commits(self._snapshots, first_new), *(pair for _, pair in edits)]
         sides = ((self._snapshots[before], self._snapshots[after]) for before, after in pairs)
         self._cards.fill(mixed for pair in sides for mixed in mixtures(*pair))
         compared = changes(series, pairs, self._cards.__getitem__)
-        earlier = self._before.summary.windows if self._before else ()
-        outcomes: dict[int, Change | Window] = {window.edit: window for window in earlier}
-        outcomes |= {edit: compared[pair] for edit, pair in edits.items()}
-        decided = tuple([with_outcome(series, window, outcomes.get(window.edit)) for window in edit_windows])
+        outcomes = {window.edit: window for window in (self._before.summary.windows if self._before else ())}
+        outcomes |= {window.edit: with_outcome(series, window, compared[pair]) for window, pair in edits}
+        decided = tuple([window if window.before is None else outcomes[window.edit] for window in edit_windows])
         suspects, corrections = self._suspects(series)
         of_points = [problems_of_point(series.info, point) for point in series.points]
         of_source: tuple[Problem, ...] = ()
@@ -437,12 +434,9 @@ def _problem_of_headline(series: Series) -> Iterator[Problem]:
     )
 
 
-def with_outcome(series: Series, window: Window, known: Change | Window | None) -> Window:
-    """Add what became of the eval across an edit: as computed now, or as an earlier build computed it."""
-    if known is None or window.before is None:
-        return window
-    of = known.flips
-    flips = of and Flips(fixed=of.fixed, broken=of.broken, doubts=of.doubts)
-    was = known.by_answerer if isinstance(known, Window) else None
-    by_answerer = moved_answerers(series, (window.before, window.after)) if was is None and known.verdict else was or ""
-    return window._replace(verdict=known.verdict, flips=flips, by_answerer=by_answerer)
+def with_outcome(series: Series, window: Window, moved: Change) -> Window:
+    """Add what became of the eval across an edit."""
+    pair = window.before or 0, window.after
+    flips = Flips(fixed=moved.flips.fixed, broken=moved.flips.broken, doubts=moved.flips.doubts)
+    said = (model_stated(*(series.points[at] for at in pair)), moved_answerers(series, pair)) if moved.verdict else ()
+    return window._replace(verdict=moved.verdict, flips=flips, by_answerer=" ".join(filter(None, said)))

@@ -78,6 +78,12 @@ def exchanges(model: Exchange | None, judge: Exchange | None) -> tuple[str, ...]
     return tuple(f"{clause[0].upper()}{clause[1:]}." for clause in clauses if clause)
 
 
+def model_stated(before: Point, after: Point) -> str:
+    """A sentence on a model that an output states, and the one before it does not; empty if that is not so."""
+    said = f"It states a model, {line(after.made_by, 160)}, the output before none: whether it changed is unknown."
+    return said if after.made_by and not before.made_by else ""
+
+
 SAME_OUTPUT: Final = "Both are the same output: only ground truth and rules can make a difference."
 
 
