@@ -306,7 +306,7 @@ WORDS: Final = {
     **dict.fromkeys(("ja", "richtig", "wahr", "bestanden", "oui", "vrai", "réussi", "sí", "correcto"), RIGHT),
     **dict.fromkeys(("true_positive", "true_negative", "是", "对", "正确", "通过", "正解", "合格"), RIGHT),
     **dict.fromkeys(("partial", "partially correct", "partially_correct"), AnswerGrade(0.5, False)),
-    **dict.fromkeys(("false", "no", "fail", "failed", "incorrect", "✗", "✘", "❌"), WRONG),
+    **dict.fromkeys(("false", "no", "fail", "failed", "incorrect", "wrong", "✗", "✘", "❌"), WRONG),
     **dict.fromkeys(("nein", "falsch", "nicht bestanden", "non", "faux", "échoué", "incorrecto"), WRONG),
     **dict.fromkeys(
         ("false_positive", "false_negative", "否", "错", "错误", "不正确", "未通过", "不正解", "不合格"), WRONG

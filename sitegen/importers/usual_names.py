@@ -57,11 +57,13 @@ INPUTS: Final = ("input", "question", "query", "prompt", "instruction", "task", 
 NAMES: Final = {
     what: tuple(names.split())
     for what, names in {
-        "verdict": f"""passed pass ispassed correct iscorrect gatepass {VERDICT} judgment judgement exactmatch match
-            matched matches ismatch""",
+        "verdict": f"""passed pass ispassed correct iscorrect isright gatepass {VERDICT} judgment judgement exactmatch
+            em match matched matches ismatch resolved isresolved solved issolved issuccess issuccessful goalachieved
+            tasksuccess overallstatus evalresult evaluationresult testresult judgeresult judgelabel llmjudge llmgrade
+            evaluation""",
         # These often mean only that a call succeeded.
-        "weak verdict": "success status outcome classification ok",
-        "score": "score overallscore totalscore finalscore weightedscore rating grade",
+        "weak verdict": "success status outcome state classification ok",
+        "score": "score overallscore totalscore finalscore weightedscore rating grade reward",
         # Points are a score if another column states how many are possible.
         "points": "points pointsearned earned",
         "maximum": "max maxscore maxpoints scoremax maximum outof pointspossible maxpossible",
