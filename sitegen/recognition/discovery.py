@@ -340,7 +340,8 @@ def _names(series: OutputSeries) -> tuple[str, str, str]:
     file = "" if "{case}" in basename(series.outputs) else basename(outputs.rstrip("/"))
     stem = file if outputs.endswith("/") else re.sub(_BEFORE_A_NUMBER, "", file.rpartition(".")[0])
     stem = stem.removesuffix(".baseline").removesuffix(".eval").replace("20*", "").replace("*", "")
-    folders = [*filter(None, series.folder.split("/"))]
+    task = dirname(series.outputs).partition("}/")[2]  # ``{model}/qa/metrics.json``
+    folders = [part for part in f"{series.folder}/{task}".split("/") if part.strip("*")]
     said = next((name for name in reversed(folders) if informative_part(name)), "")
     informative = informative_part(said) if re.search("20[0-9]{2}[-_]?[01][0-9]", said) else said
     of_evals = next((name for name in folders if name.casefold() in OF_EVALS), "")
