@@ -61,11 +61,6 @@ class TestCase(Frozen):
     """All that the file states of the case."""
 
     @property
-    def is_scored(self) -> bool:
-        """Whether there is a text to compare a response with."""
-        return bool(self.expected)
-
-    @property
     def expected_value(self) -> Value:
         """What is expected, for pages: a text, or a list of the accepted ones."""
         return self.expected[0] if len(self.expected) == 1 else list(self.expected)

@@ -130,7 +130,7 @@ def judged_answer(answer: JudgedCase, case: TestCase, quality: int | None) -> Ju
     if quality is not None:
         grader = Grader(answer.call.judge) if answer.call.judge else None
         judges.append(Opinion(_GRADE, (quality - 1) / 4, reasoning=f"grade {quality} of 5", grader=grader))
-    if not case.is_scored:
+    if not case.expected:
         return replace(answer, judges=tuple(judges))
     text = answer.output.strip().casefold()
     accepted = (*case.expected, *filter(None, [case.listed]))

@@ -225,7 +225,7 @@ class _ResponsesScoring:
                 if not answer.call.model:
                     answer = replace(answer, provider=model)
                 yield replace(response, answer=answer, vector=vectors.get(id(response)))
-            if case.id not in by_case and case.is_scored:
+            if case.id not in by_case and case.expected:
                 missing = JudgedCase(id=case.id, variant=variant.name, opinion=UNJUDGED, judges=(), provider=model)
                 yield Response(measures.judged_answer(missing, case, None), missing=variant.unreadable or _MISSING)
 
