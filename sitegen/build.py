@@ -1,7 +1,5 @@
 """Builds a site: git history in, static files out. ``publish`` says what becomes what."""
 
-from __future__ import annotations
-
 import gc
 
 from sitegen.engine.built_site import Progress, Site

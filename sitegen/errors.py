@@ -1,7 +1,5 @@
 """The errors that end a command. Anything that need not end it is a ``Problem`` instead."""
 
-from __future__ import annotations
-
 import errno
 from collections.abc import Sequence
 from typing import Final, Self

@@ -1,7 +1,5 @@
 """The options of a build, the project that they name, and the digest of all inputs of its site besides history."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterable

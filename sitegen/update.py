@@ -1,7 +1,5 @@
 """Brings the site of a project up to date: decides whether there is anything to build."""
 
-from __future__ import annotations
-
 import warnings
 from contextlib import suppress
 

@@ -3,8 +3,6 @@
 Also sums up the history of each field: its trend, the edits that changed it, the values that keep failing.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import nsmallest

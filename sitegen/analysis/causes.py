@@ -1,7 +1,5 @@
 """Groups problems by cause, and counts the causes."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Sequence

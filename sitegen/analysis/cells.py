@@ -4,8 +4,6 @@ A cell stores only the points at which it changed, so that its history grows wit
 of points. A ``CellTracker`` continues from the cells of an earlier one, so that a new point costs only that point.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType

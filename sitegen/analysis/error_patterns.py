@@ -5,8 +5,6 @@ scores that would result if its errors were right. Nothing is scored again: the 
 positives. Every error belongs to at most one pattern, the first in the table that matches.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

@@ -11,8 +11,6 @@ Points, reports, the gate, ``sitegen compare`` and the page of comparisons all t
 cells from this module. ``deltas`` computes how the metrics changed, and ``noise`` whether the change may be chance.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set

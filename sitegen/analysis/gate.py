@@ -5,8 +5,6 @@ documents that both sides have in common, and fails only beyond noise, if noise 
 comparison never counts as compared.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import copysign, inf, isinf
 from typing import Final, get_args

@@ -1,7 +1,5 @@
 """Holds what people noted about cases and values against what the build judged."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

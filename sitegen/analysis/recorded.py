@@ -5,8 +5,6 @@ of errors show, and the pairing of list items and the tolerance that bring these
 explains is its Shapley value, as for the parts of a change (``deltas``); the parts and the rest sum to the difference.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias

@@ -4,8 +4,6 @@ Labels with a shared cause, such as a currency sign in every total, are separate
 rule, the instructions or a habit of the person who wrote the labels, and not a single label.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence

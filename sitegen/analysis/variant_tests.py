@@ -3,8 +3,6 @@
 A pair is judged as two outputs of an eval are, so that every page and command says the same of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Final, Literal, TypeAlias

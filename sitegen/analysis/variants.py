@@ -3,8 +3,6 @@
 The comparison is symmetric: swapping two variants swaps their names in the result, and changes nothing else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from math import fsum

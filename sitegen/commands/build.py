@@ -1,7 +1,5 @@
 """``sitegen build``: builds the site with progress on standard error, and prints what it holds."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """``sitegen check``: compares a revision with its base, and exits with 1 if the gate does not pass."""
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import Final

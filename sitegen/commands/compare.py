@@ -1,7 +1,5 @@
 """``sitegen compare``: compares variants, models and tags, iterations, revisions, or prompts by their responses."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """``sitegen demo``: a repository of an invented team that reads six kinds of documents, shipped as a git bundle."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``sitegen extract``: writes one run of a log of highlights as ``raw-llm-run.json``."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final

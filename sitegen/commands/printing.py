@@ -1,7 +1,5 @@
 """Printing for commands. Text of a project is made visible, so that no terminal or workflow interprets it."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

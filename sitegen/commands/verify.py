@@ -1,7 +1,5 @@
 """``sitegen verify-one`` and ``verify-all``: score outputs of the work tree, and print or save the results."""
 
-from __future__ import annotations
-
 import shlex
 import webbrowser
 from collections.abc import Sequence

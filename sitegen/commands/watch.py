@@ -1,7 +1,5 @@
 """``sitegen watch``: builds the site, serves it, and builds it again after every change."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

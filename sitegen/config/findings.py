@@ -4,8 +4,6 @@ The same for its paths, none of which may lead out of the project, and for an ev
 some keys have the same meaning for every kind.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import cache

@@ -1,7 +1,5 @@
 """Reads the manifest of the evals, and the YAML file that configures evaluations of prompts."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

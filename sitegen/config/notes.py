@@ -1,7 +1,5 @@
 """Reads ``notes.yaml`` in the folder of an eval: what people say about its cases and values."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Final, TypeAlias
 

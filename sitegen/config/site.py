@@ -1,7 +1,5 @@
 """Reads the site's configuration from ``sitegen.toml`` or ``pyproject.toml``."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator

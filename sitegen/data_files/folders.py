@@ -1,7 +1,5 @@
 """A folder with a file for each document, packed into one content, as ground truth that lies in a folder is read."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Collection, Iterable

@@ -1,7 +1,5 @@
 """Recognises pictures by their first bytes, and reads their size. SVG and other formats with code are excluded."""
 
-from __future__ import annotations
-
 from typing import Final
 
 _LARGEST_SIDE: Final = 20_000  # longest side of a picture that a page shows, in pixels

@@ -1,7 +1,5 @@
 """Opens and locks files of a project, so that its author can redirect none of them."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

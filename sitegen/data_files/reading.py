@@ -1,7 +1,5 @@
 """Reads JSON, JSON Lines and CSV within bounds; results, errors and numbers are shared with the other readers."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import decimal

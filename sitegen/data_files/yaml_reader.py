@@ -8,8 +8,6 @@ Both readers go through ``_bounded_events``, since a few aliases of aliases can 
 The bounds of TOML hold before ``tomllib`` sees the file.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from functools import cache

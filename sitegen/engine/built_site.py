@@ -3,8 +3,6 @@
 A build with nothing new imports nothing else of the stages: ``LastBuild`` tells whether there is anything to do.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import NamedTuple, Self

@@ -4,8 +4,6 @@ Only this module catches unexpected exceptions. A page at the address of the fai
 no link is broken. Nothing of a failed part is cached, so that the next build tries again (``sitegen.update.build``).
 """
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 import traceback

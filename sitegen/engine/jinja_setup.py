@@ -3,8 +3,6 @@
 ``GLOBALS`` are the names that every template may use: words, and modules that write rows and charts without Jinja.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from functools import cache

@@ -5,8 +5,6 @@ log separates readers and writers, scorecards are content-addressed, and the row
 one transaction. A file that cannot be read is thrown away and made again; it never ends a build.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import warnings

@@ -4,8 +4,6 @@ Similar names are searched for only where a file is missing. For a complete proj
 of its evals and of their results.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from posixpath import join, relpath, split, splitext

@@ -1,7 +1,5 @@
 """Templates of a project, which take precedence over ours, and bounds on the rendering of a page with them."""
 
-from __future__ import annotations
-
 import faulthandler
 import os
 import signal

@@ -1,7 +1,5 @@
 """Runs the tasks of a stage: in this process, in several, or on a dask cluster. The only module that knows which."""
 
-from __future__ import annotations
-
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator

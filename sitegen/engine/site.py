@@ -1,7 +1,5 @@
 """Writes the pages and files that a site has once: the overview and what else all pages lead to."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial

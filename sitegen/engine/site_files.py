@@ -1,7 +1,5 @@
 """Writes and records the files of an output folder while a build brings them up to date."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain, groupby

@@ -4,8 +4,6 @@ Contents are read one at a time by blob id. Texts and the sizes of pictures are 
 pictures are not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 

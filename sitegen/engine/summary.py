@@ -3,8 +3,6 @@
 At most ``LINES`` lines of limited length. Text of the project is quoted as code, and declared to be data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Finds the files of templates and assets: ours, and those of a project, which take precedence."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from pathlib import Path

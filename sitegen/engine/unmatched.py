@@ -1,7 +1,5 @@
 """Finds names in the configuration that match nothing in the project, once all evals are scored."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest

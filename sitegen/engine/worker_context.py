@@ -1,7 +1,5 @@
 """The values with which a task opens the repository and renders pages, in any process."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager

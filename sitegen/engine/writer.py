@@ -4,8 +4,6 @@ A file is written under a temporary name beside its place and then moved, so tha
 no killed process leaves one. Before that, the file is added to the list of the output folder.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import zlib

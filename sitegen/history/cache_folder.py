@@ -6,8 +6,6 @@ user, signed with a key among the user's own files, and only while git does not 
 is believed because the user named it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

@@ -5,8 +5,6 @@ changes only one side, code that compares blob ids therefore sees a change of on
 outputs.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache, partial

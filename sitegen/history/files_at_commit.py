@@ -1,7 +1,5 @@
 """Reads files of a commit or of the work tree by path: the few whose blob ids are not known, such as the manifest."""
 
-from __future__ import annotations
-
 import os
 import posixpath
 import re

@@ -5,8 +5,6 @@ updated, evals whose folders moved continue under their new ids, and then instru
 changes (``eval_fold``) are folded.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from collections.abc import Sequence

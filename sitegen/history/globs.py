@@ -5,8 +5,6 @@ name is the part of the path that the wildcards match, together with the rest of
 wildcard, and without the name of who answered: ``gpt-4o_v2.csv`` is of the run ``v2`` of ``{model}_v*.csv``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime

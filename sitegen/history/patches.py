@@ -4,8 +4,6 @@ Git repeats a line that names no commit, and flushes its output before it waits 
 each commit therefore marks the end of the answer, so that the process can continue.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress

@@ -4,8 +4,6 @@ Processes that answer many requests can be shared within a thread, see ``share_p
 machine the history that a build reads is sent as one git pack, unless it is there already.
 """
 
-from __future__ import annotations
-
 import os
 import select
 import subprocess

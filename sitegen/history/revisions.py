@@ -4,8 +4,6 @@ Commits are read as a stream, oldest first, from ``rev-list`` piped into ``diff-
 Renames are pairs of a deleted and an added file. git's own detection is not used, as it depends on settings.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

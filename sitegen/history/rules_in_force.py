@@ -1,7 +1,5 @@
 """The inputs of evals outside their own files, at the commit being folded: the manifest, mappings and schemas."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from posixpath import basename

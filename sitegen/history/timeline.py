@@ -4,8 +4,6 @@ History is always folded from its root; its commits are kept, so git is asked fo
 the previous build is what differs from the state at the commit that it had reached.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections import Counter

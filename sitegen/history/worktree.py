@@ -3,8 +3,6 @@
 Files that may differ from the commit are found without git opening any.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import stat

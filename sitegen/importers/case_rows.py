@@ -4,8 +4,6 @@ A row may be of several answers (attempts, systems, variants), and several rows 
 ``case_rows`` says in which order they are told apart. It adds no judgement: whatever it cannot tell stays as it is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress

@@ -3,8 +3,6 @@
 Files are unpacked one at a time, with bounds: unpacked, an archive can be far larger than its size.
 """
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Iterator

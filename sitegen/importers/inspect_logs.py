@@ -4,8 +4,6 @@ A sample with all of its epochs is a case, and each of its scorers is a judge. T
 reducer, or the mean over the epochs if the log has no reductions.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property

@@ -4,8 +4,6 @@ There is no standard. This module reads what runners have in common: suites, whi
 or that contain ``failure``, ``error`` or ``skipped``.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Final
 from xml.parsers import expat

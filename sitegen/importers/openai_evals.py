@@ -5,8 +5,6 @@ The first line is the specification of the run. Every other line is an event of 
 If a model grades, its answer is the last ``sampling`` of the sample, and every value of ``metrics`` is its opinion.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Final
 

@@ -6,8 +6,6 @@ In ``results.version`` 3 and 4, ``results.prompts`` has an entry for each prompt
 ``results`` beside a separate ``version``. The JSON Lines are the objects of ``results.results`` alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

@@ -9,8 +9,6 @@ as their name, or their index if there is none.
 The name also tells which direction is better, the range of the number, and whether it may be a headline: a guess.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal

@@ -5,8 +5,6 @@ The file does not name its eval. The case is named by the folders of the file th
 ``timing.json`` beside it has the time of the run, and ``feedback.json`` above it what a person said about its outputs.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath

@@ -1,7 +1,5 @@
 """Reads tables in CSV, JSON Lines or JSON within bounds, and turns their rows into judged cases."""
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import sha256

@@ -3,8 +3,6 @@
 Values of other types become empty or None, so that a wrong value is lost alone.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """The bases of values with named fields, and groups of values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import TypeVar, dataclass_transform
 

@@ -5,8 +5,6 @@ the blocks of all points are in *pieces*, files that the browser loads when such
 scripts like the search index, because ``fetch`` does not work on ``file://``.
 """
 
-from __future__ import annotations
-
 import json
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Sequence

@@ -3,8 +3,6 @@
 The lines of a diff, of which there are hundreds on thousands of pages, are escaped f-strings.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Sequence
 from html import escape

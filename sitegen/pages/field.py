@@ -1,7 +1,5 @@
 """The page of one field, with the commits that changed its cells, and the page of all fields."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 ``pages/instructions.html`` reads the model itself, and calls the functions of this module for what the model lacks.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

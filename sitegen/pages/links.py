@@ -5,8 +5,6 @@ stable, safe as file names on every system, and depend only on the thing that th
 they are, in file names as in links: browsers and servers encode them alike.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """The page of the notes of one eval: what people said about its cases, by error code and over time."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from functools import cached_property

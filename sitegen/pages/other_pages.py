@@ -1,7 +1,5 @@
 """Small pages: methods, problems, the shortened report of an old point, and pages in the place of others."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable
 from typing import Any, Final, TypeAlias

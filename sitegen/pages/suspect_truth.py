@@ -3,8 +3,6 @@
 ``pages/suspect_truth.html`` reads the model itself, and calls the functions of this module for what the model lacks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

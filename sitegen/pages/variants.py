@@ -1,7 +1,5 @@
 """The page that compares the prompt variants of an eval: metrics, ranking, and the verdict on every two."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Final, TypeAlias
 

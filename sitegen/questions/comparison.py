@@ -1,7 +1,5 @@
 """Scores the two or more sides of ``sitegen compare``: variants of the work tree, prompts, iterations or revisions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import combinations, islice
 from math import inf

@@ -3,8 +3,6 @@
 No name is a keyword of SQL, so that none needs quotes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, Final, Literal, TypeAlias

@@ -1,7 +1,5 @@
 """The gate: compares the newest output of every eval at a revision with the one at the commit it branched from."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The gate's report as JUnit XML: a suite for each eval and its slices, a case for each metric that has a limit."""
 
-from __future__ import annotations
-
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 

@@ -1,7 +1,5 @@
 """The gate's report for a job summary or a comment: one line if nothing changed, and within GitHub's length limits."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -3,8 +3,6 @@
 There is no site around the page, so links to missing files become text. One file has inline styles and no scripts.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Collection

@@ -4,8 +4,6 @@ Every file of the folder is read, including foreign files, because all of them w
 digests of files without a finding, so that only new contents are searched.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 An output is saved as the next iteration of its eval, of which ``aggregate.json`` gets a line.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -7,8 +7,6 @@ What is found becomes entries of the manifest and instruction globs of the site,
 history is therefore read with these entries, and no later stage depends on how an eval was found.
 """
 
-from __future__ import annotations
-
 import re
 from hashlib import blake2b
 from posixpath import join, split

@@ -4,8 +4,6 @@ They are in folders with the names of models, or in files with these in their na
 or in files of any name beside each other that have the same cases. Files that are one judged case each are joined too.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain

@@ -4,8 +4,6 @@ A proposal is a guess from places, names and columns. A trial then folds and sco
 proposals that give numbers are taken.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections import Counter, deque

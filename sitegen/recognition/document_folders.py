@@ -6,8 +6,6 @@ Folders of outputs beside each other are those of one eval: its runs if their na
 those of the models or variants that answered.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby, islice

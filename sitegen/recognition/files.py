@@ -1,7 +1,5 @@
 """Lists the files of a history that may belong to an eval or instruct a model, and says what was found in them."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping

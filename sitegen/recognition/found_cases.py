@@ -4,8 +4,6 @@ The finder searches the folder of evals and those folders in it that hold no eva
 ``results/``, ``runs/`` and ``outputs/``, and the folders of runs in these.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Collection, Iterator

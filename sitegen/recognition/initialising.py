@@ -4,8 +4,6 @@ A workflow installs the sitegen that runs, from where it was installed. Comments
 entry and its reason.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from base64 import urlsafe_b64encode

@@ -1,7 +1,5 @@
 """Finds the files that instruct a model, by folder and name or else by their text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from glob import escape

@@ -4,8 +4,6 @@ Judged results lie where promptfoo, Inspect, AgentV and evals of skills leave th
 numbers in files whose names clearly show that they are results.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re

@@ -1,7 +1,5 @@
 """Recognises the kind of eval that an output could belong to by its content: a function for each kind of evidence."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress

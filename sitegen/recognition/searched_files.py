@@ -1,7 +1,5 @@
 """The input of a search: the files of a revision or of the work tree, read within bounds, and what the manifest has."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase

@@ -3,8 +3,6 @@
 ``make schemas`` makes them from the types of what is read and written; a test holds them to the files themselves.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Final

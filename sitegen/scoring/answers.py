@@ -1,7 +1,5 @@
 """Keeps the texts of the answers of an output for its pages, within bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final

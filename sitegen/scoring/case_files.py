@@ -5,8 +5,6 @@ both sides, in JSON Lines the lines, in CSV the rows. The keys of the sides are 
 or stated in the eval's settings as ``cases: {list, id, input, expected, output, category}``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Sequence

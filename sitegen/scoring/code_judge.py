@@ -3,8 +3,6 @@
 The payload is an object with ``expected``, ``candidate`` and ``config``, or with the names that AgentV uses for these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias
 

@@ -4,8 +4,6 @@
 called only with values that are not empty.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Set
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Makes the document of a result of any kind, which ``--json`` prints, ``--save`` writes and data files hold."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 

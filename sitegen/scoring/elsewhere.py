@@ -3,8 +3,6 @@
 A finding says so, and the outcome is still an omission.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal

@@ -12,8 +12,6 @@ In any other object or list item, page, quote and ``_source`` are fields like al
 ground truth has them or the mapping ignores them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The scorer of kind ``fields``: structured extractions against expected values, attribute by attribute."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final, TypeAlias

@@ -21,8 +21,6 @@ A file holds chunks, a chunk holds paragraphs, and a paragraph holds its highlig
 around ``chunks`` those of all chunks. Other keys are ignored. Invalid values are reported, and the rest counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Final, Literal, NamedTuple, TypeAlias, TypeGuard
 

@@ -3,8 +3,6 @@
 The settings choose categories, a range of paragraphs, and a run. ``extract`` writes one run of a log as a file.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """The scorer of kind ``judged``: sums up the opinions of judges in results that another tool wrote."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Shows on a report what judges said of all answers together, and what they aligned."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal

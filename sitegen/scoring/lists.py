@@ -1,7 +1,5 @@
 """Pairs the items of an output's list with the expected items (rules 21 to 25, 36)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal

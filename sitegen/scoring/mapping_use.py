@@ -1,7 +1,5 @@
 """Reports how a mapping is used: the entries that match no field of either side, and the columns of fields."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final, TypeAlias

@@ -1,7 +1,5 @@
 """Reads the documents of an output: from one file or several, each with one document or a list of them."""
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress

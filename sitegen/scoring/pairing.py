@@ -4,8 +4,6 @@ This module identifies items by their positions in the expected and in the actua
 chooses the algorithm.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 

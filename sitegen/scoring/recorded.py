@@ -3,8 +3,6 @@
 The ``settings`` of an eval choose the numbers, and which direction is better.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase

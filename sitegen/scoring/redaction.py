@@ -5,8 +5,6 @@ Texts whose paths are not known are removed altogether: the labels of list items
 names of those that are called by their input, and the panels of all kinds except ``fields``.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

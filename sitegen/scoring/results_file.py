@@ -1,7 +1,5 @@
 """What documents of results of all kinds have, and that of kind ``fields``; ``documents`` has the others."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Mapping
 from typing import Any, ClassVar, Final, TypeAlias
 

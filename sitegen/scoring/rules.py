@@ -1,7 +1,5 @@
 """Compiles the mapping, settings and schema of an eval into the rules by which its outputs are scored."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from decimal import Decimal

@@ -4,8 +4,6 @@ An extracted document may contain a time itself. The time of an output of kind `
 object beside the document's values, such as ``metadata``, that also identifies the instructions.
 """
 
-from __future__ import annotations
-
 import json
 from collections import ChainMap
 from collections.abc import Iterable

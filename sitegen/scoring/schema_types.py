@@ -3,8 +3,6 @@
 Outputs are not validated against the schema.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final, TypeAlias

@@ -4,8 +4,6 @@ This works for every layout, mapping and spelling, because the scorer reads the 
 one value replaced. It is right if only the judgement in question changes, and becomes correct.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The metrics of usage, in addition to the metrics of each kind: cost, tokens and time, all better if lower."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from math import fsum, inf
 from typing import Final

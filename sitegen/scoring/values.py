@@ -1,7 +1,5 @@
 """Reads single values: numbers, numbers in texts, and empty values (rules 3, 10, 12, 14)."""
 
-from __future__ import annotations
-
 import decimal
 import re
 from collections.abc import Iterable

@@ -4,8 +4,6 @@ Starlette finds the files and stays inside their folders, and uvicorn speaks HTT
 folders, the headers, and the script with which a page follows the site, which is never written to disk.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

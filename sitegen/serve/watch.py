@@ -7,8 +7,6 @@ forgets it. So an edit costs as much as one more commit, and the two layers toge
 build --worktree`` writes.
 """
 
-from __future__ import annotations
-
 import asyncio
 import traceback
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence

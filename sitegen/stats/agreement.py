@@ -1,7 +1,5 @@
 """Measures of agreement between repeats, between the categories of two judges, and between vectors of responses."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain

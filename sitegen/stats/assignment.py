@@ -1,7 +1,5 @@
 """Pairs two sides so that the total weight is greatest; scipy solves the assignments."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache

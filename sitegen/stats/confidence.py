@@ -1,7 +1,5 @@
 """How well the confidence that is stated for values tells those that are right from those that are wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, groupby
 from operator import itemgetter

@@ -1,7 +1,5 @@
 """The only module that computes precision, recall, F1 and their means (rules 1, 2, 6, 7 and 9)."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import lru_cache

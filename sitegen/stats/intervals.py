@@ -6,8 +6,6 @@ of the values over their number. Values of one unit are not independent, so the 
 Nothing here imports scipy or ``statistics``, because that would slow down every build.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache

@@ -7,8 +7,6 @@ six standard deviations, estimated without single blips, and by at least the wei
 are a blip only if they are far.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 

@@ -8,8 +8,6 @@ suite compares the results with ``scipy.stats`` and ``statsmodels``.
 and with a power of 0.8. Effect sizes are those of Cohen, *Statistical Power Analysis*, 1988.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain

@@ -18,8 +18,6 @@ following hold. Of the steps that fail, the one that explains least is removed, 
   level of two values to the others has to exceed their distance to each other. A single value is never a level.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise

@@ -22,8 +22,6 @@ value is limited to four standard deviations, as is a candidate level of a singl
 step.
 """
 
-from __future__ import annotations
-
 from bisect import bisect
 from collections.abc import Sequence
 from itertools import accumulate, pairwise

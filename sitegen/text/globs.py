@@ -8,8 +8,6 @@ matches everything below.
 and what: the groups of a match, in the order of ``answerers_in``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Handles keys that people write into files: their paths in messages, and the known keys that were probably meant."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass

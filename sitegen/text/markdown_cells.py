@@ -1,7 +1,5 @@
 """Writes numbers, names and tables as Markdown that is also readable on a terminal. Text of a project is escaped."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from typing import Final

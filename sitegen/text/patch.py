@@ -3,8 +3,6 @@
 It also tells which version the file states after each patch, and the sections that a patch touches. All is bounded.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Makes text and addresses from git fit for a page: hidden characters become visible, and long text is cut."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from datetime import UTC, datetime

@@ -8,8 +8,6 @@ Lengths are lower bounds if a service has changed them before. Tokens without a 
 Azure OpenAI, ...) are recognised by the name of a variable before them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """Describes Markdown files: their size, stated version, headings and sections."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Sequence

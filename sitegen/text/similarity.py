@@ -1,7 +1,5 @@
 """Compares texts: after normalising (rule 14), by the match fields of items (rules 21, 22 and 25), and by ROUGE."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence

@@ -1,7 +1,5 @@
 """Writes values of outputs and ground truth as one line of text, amounts of money, tokens and seconds, and JSON."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Sequence

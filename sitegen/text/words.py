@@ -5,8 +5,6 @@ one punctuation mark. Tokens are matched by difflib, but never by spaces alone. 
 two changes are merged into one change, because one long mark is easier to read than five short ones.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 Also estimates the variance of a metric that is due to units alone, for the tests of steps.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache

@@ -3,8 +3,6 @@
 Outputs far from their repeats are bad runs: they are excluded from the estimate, and their names are reported.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set

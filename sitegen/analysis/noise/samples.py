@@ -1,7 +1,5 @@
 """The sample from which a metric is computed, unit by unit, and the intervals of metrics and means."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from math import fsum

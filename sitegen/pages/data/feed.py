@@ -4,8 +4,6 @@ The id of an entry never changes, and its date is the date of its commit, so tha
 address of the published site is unknown, links are relative to the feed, which Atom allows.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from heapq import nlargest

@@ -6,8 +6,6 @@ files named by their digest, because most evals of a project have the same field
 an eval, and its verdicts, are in a file that is written with its pages, and loaded when something is searched for.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence

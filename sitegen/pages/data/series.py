@@ -3,8 +3,6 @@
 The form is ``sitegen/series/1``. A key is never renamed within a form.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Container, Iterable, Iterator, Sequence

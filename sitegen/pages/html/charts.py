@@ -8,8 +8,6 @@ A chart is not wide enough for very many points. It draws groups of older points
 and the newest points individually.
 """
 
-from __future__ import annotations
-
 from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache

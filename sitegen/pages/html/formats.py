@@ -3,8 +3,6 @@
 Templates use these functions as filters. Functions that return ``Markup`` escape their argument.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Final

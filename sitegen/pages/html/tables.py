@@ -1,7 +1,5 @@
 """Tables, each declared once as a list of columns, and small parts of many pages, written without Jinja."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial

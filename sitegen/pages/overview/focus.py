@@ -1,7 +1,5 @@
 """What to work on, for one eval and for all: errors by section of the schema, and the sentence on what to do next."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias

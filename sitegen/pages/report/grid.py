@@ -4,8 +4,6 @@ Rows are text of HTML, because an output may have ten thousand of them: the page
 have the others (``site_templates/assets/js/tables.js``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain, groupby, islice, zip_longest

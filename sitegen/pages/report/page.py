@@ -3,8 +3,6 @@
 ``pages/report.html`` reads the point and its scorecard, and asks the view for the rest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import inf

@@ -1,7 +1,5 @@
 """The error patterns of a report: the errors that each explains, their fields, and the headline without them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final

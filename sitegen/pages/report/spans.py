@@ -1,7 +1,5 @@
 """Prepares marked texts for a page: limits their length, and cuts them into pieces where marks begin and end."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Final, TypeAlias
 

@@ -1,7 +1,5 @@
 """The page that shows ground truth and output side by side, as one tree with list items paired as in scoring."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Adds the source to the page of ground truth beside output: the place of each value according to the output."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias

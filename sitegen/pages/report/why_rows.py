@@ -1,7 +1,5 @@
 """The part of a report that explains changes, and why the record of a run states another number."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

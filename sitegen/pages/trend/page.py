@@ -3,8 +3,6 @@
 ``pages/trend.html`` reads the points themselves, and asks the view for the rest.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The chart of a trend page: lines, bands and marks as SVG paths, and the values that its script reads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, groupby
 from math import ceil, floor, inf, log10

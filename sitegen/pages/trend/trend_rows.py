@@ -1,7 +1,5 @@
 """The table of iterations as escaped f-strings, because a file beside the page has those of older iterations."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """What the outputs of an eval took, as their files state it: cost, tokens, time, and the model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 

@@ -1,7 +1,5 @@
 """What became of an eval between two of its points, as files and the terminal show it."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from sitegen.analysis.blame import FLIPS

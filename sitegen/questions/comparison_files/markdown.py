@@ -1,7 +1,5 @@
 """``comparison_report.md``: a comparison for readers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain

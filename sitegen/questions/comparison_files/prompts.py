@@ -5,8 +5,6 @@ prompts as templates are used to. In a tie, the winner is ``tie``. Of anything e
 every number (``sitegen/comparison/1``).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ for each field, with an id column if there are several documents; ``wide`` has a
 the module ``building_summary_csv`` reads the third.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Final, Literal
 

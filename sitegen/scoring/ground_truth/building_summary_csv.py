@@ -6,8 +6,6 @@ row above it (layers of a construction). A blank row ends a section, so that ite
 is reported; a section may occur several times.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Container, Iterator
 from typing import Any, Final

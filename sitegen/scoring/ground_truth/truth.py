@@ -1,7 +1,5 @@
 """The types into which every layout of ground truth is read, and functions that the layouts share."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Writes the results of kind ``responses`` for other programs (``sitegen/responses-results/1``)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, TypeAlias
 

@@ -12,8 +12,6 @@ error, quality, embedding}``, of which the last three are optional; its question
 ``human_quality``, a person's grade.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Collection, Mapping, Sequence

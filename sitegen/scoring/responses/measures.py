@@ -3,8 +3,6 @@
 The vectors for consistency are embeddings recorded with the responses, or made by a model (rule 30).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from decimal import Decimal

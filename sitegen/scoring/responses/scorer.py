@@ -1,7 +1,5 @@
 """Scores responses to test cases by exact match, consistency, quality and ROUGE, as far as their data exist."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Final
