@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from sitegen.analysis.change import compared_now
 from sitegen.analysis.deltas import Compared
-from sitegen.analysis.edits import BEFORE_ANY, attributed_to, other_edit
+from sitegen.analysis.edits import BEFORE_ANY, OutputEdits, attributed_to, other_edit
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.model.changes import Decision
 from sitegen.model.commits import Commit
@@ -25,17 +25,19 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import HEADLINES, BestOutput, Effect, EvalInfo, EvalSummary, Headline, Point, Series, Window
 from sitegen.model.timeline import InstructionHistory
 
+_SHARING: Final = 50  # largest number of edits before one output, besides the newest, that share its window
 
-def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> tuple[Window, ...]:
+
+def windows(points: Sequence[Point], edits: OutputEdits) -> tuple[Window, ...]:
     """Compute the windows of an eval, by edit: each with its first output and the last point of an earlier edit.
 
     What was made again with the same instructions is no effect of the edit. The first commit with an output counts, of
     several its last one; if possible an output by the same model and judge as the earlier point, certainly made with
     the edit, readable, no copy, and with the most documents of the earlier point.
 
-    ``made_with``: for each point, the commits of the edits that its output can have been made with (``OutputEdits``).
+    Several edits before the same output share its window: nothing tells which of them moved it.
     """
-    made_by = [attributed_to(commits) for commits in made_with]
+    made_by = [attributed_to(commits) for commits in edits.made_with]
     newest: dict[int, int] = {}
     positions: list[int] = []
     found: dict[int, Window] = {}
@@ -46,7 +48,7 @@ def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> t
         newest[position] = index
         if position == BEFORE_ANY or "outputs" not in point.snapshot.cause:
             continue
-        window, missing = Window(edit=position, before=None, after=index, or_edit=other_edit(made_with[index])), 0
+        window, missing = Window(edit=position, before=None, after=index, or_edit=other_edit(edits.made_with[index])), 0
         if earlier := bisect_left(positions, position):
             before = newest[positions[earlier - 1]]
             compared = Compared(points[before].scorecard, point.scorecard)
@@ -63,13 +65,20 @@ def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> t
         kept, least = points[found.get(position, window).after].snapshot, flaws.get(position, flaw)
         if flaw < least or (flaw == least and kept.commit == point.snapshot.commit):
             found[position], flaws[position] = window, flaw
+    commits = {edit.commit.position: edit.commit for edit in edits.edits}
+    edited = [*commits]
+    for at, window in [*found.items()]:
+        since = at if window.before is None else made_by[window.before]
+        for position in edited[bisect_right(edited, since) : bisect_left(edited, at)][-_SHARING:]:
+            found[at] = window._replace(or_edit=window.or_edit or commits[position])
+            found.setdefault(position, window._replace(edit=position, or_edit=commits[at]))
     return tuple(sorted(found.values()))
 
 
 def best_output(series: Series, best: int | None, made_with: Sequence[Sequence[Commit]]) -> BestOutput | None:
     """Return the best output of an eval, which the ``best`` of its points has; None if no output has a headline.
 
-    ``made_with`` as for ``windows``.
+    ``made_with``: for each point, the commits of the edits that its output can have been made with (``OutputEdits``).
     """
     if best is None:
         return None
@@ -148,10 +157,10 @@ class EffectIndex:
             if any(effect.is_best for effect in evals):
                 yield BestInstructions(commit=commit, evals=tuple(evals), files=differing)
 
-    def edits_measured_from(self, eval_id: str, first: int) -> Iterator[int]:
-        """Yield the positions of the edits whose effect on an eval depends on its points from index ``first`` on."""
-        summary = self._summaries.get(eval_id)
-        return (window.edit for window in (summary.windows if summary else ()) if window.after >= first)
+    def edits_measured_from(self, changed: Mapping[str, int]) -> frozenset[int]:
+        """Return the positions of the edits whose effect on an eval depends on its points from a changed index on."""
+        summaries = [(self._summaries[of], first) for of, first in changed.items() if of in self._summaries]
+        return frozenset(each.edit for of, first in summaries for each in of.windows if each.after >= first)
 
     def positions(self) -> tuple[int, ...]:
         """Return the positions of all edits that any point is attributed to, ascending."""
@@ -265,7 +274,7 @@ def _decision(summary: EvalSummary, at: int, position: int, later: Sequence[Wind
         return None  # the newest output may have been made with this very version
     if summary.best_output and summary.best_output.at == at and summary.since_best:
         return _REVERSED.get(summary.since_best.decision, summary.since_best.decision)
-    window = later[0] if len(later) == 1 else None
+    window = later[-1] if later and later[0][1:3] == later[-1][1:3] else None
     # Verdicts on edits use the ground truth and rules of their time: they are valid if these gave the same value.
     as_scored_then = summary.values_now[at] == summary.headlines[at].values[0]
     compared = window is not None and (window.before, window.after) == (at, newest) and as_scored_then

@@ -21,7 +21,6 @@ from sitegen.analysis.series import first_points_with_output
 from sitegen.engine.cached_kinds import COMMITS_WITHOUT_OUTPUT, END_OF_WALK, EndOfWalk, decode
 from sitegen.engine.evals import Evals
 from sitegen.engine.failures import attempt
-from sitegen.engine.instructions import touched_positions
 from sitegen.engine.memo import PageRow
 from sitegen.engine.timeline import Build
 from sitegen.engine.worker_context import WorkerContext
@@ -159,10 +158,10 @@ def write_commits(evals: Evals, effects: EffectIndex) -> tuple[CommitView | None
     failures: list[Problem] = []
     new = {record.commit.position for record in timeline.new_records}
     # Older commits without any output, if their edits have other effects now. The newest comes first.
-    changed = touched_positions(timeline, effects) - new
+    measured = effects.positions() if timeline.is_complete else effects.edits_measured_from(timeline.changed)
     again = tuple(
         replace(past, around_edits=effects.effects_of(position))
-        for position in sorted(changed, reverse=True)
+        for position in sorted({*measured} - new, reverse=True)
         if (past := COMMITS_WITHOUT_OUTPUT.get(build.memo, str(position)))
     )
     present = {row.path: row for row in site_files.present_files(OWNER)} if timeline.is_complete or again else {}

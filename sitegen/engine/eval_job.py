@@ -183,7 +183,7 @@ class _EvalJob:
         first_new = self._task.first_new
         series = self._cards.series(self._info, self._edits, cells, self._derived)
         derived = [(point.change, point.interval, point.noise) for point in series.points]
-        edit_windows = windows(series.points, self._edits.made_with)
+        edit_windows = windows(series.points, self._edits)
         new = [window for window in edit_windows if window.after >= first_new]
         edits = [(window, (window.before, window.after)) for window in new if window.before is not None]
         pairs = [*spans_of_commits(self._snapshots, first_new), *(pair for _, pair in edits)]
@@ -269,6 +269,7 @@ class _EvalJob:
             steps=steps,
             windows=windows,
             best_output=output,
+            made_with=(self._edits.made_with or [()])[-1],
             now=() if now == then else tuple(now),
             best=best,
             metrics=tuple(name for spec in series.specs for name in spec.names),

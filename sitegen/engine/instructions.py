@@ -12,7 +12,7 @@ from sitegen.engine.cached_kinds import COUNTED_EDITS
 from sitegen.engine.evals import Evals, write_failed
 from sitegen.engine.failures import attempt
 from sitegen.engine.memo import PageRow
-from sitegen.engine.timeline import Build, Timeline
+from sitegen.engine.timeline import Build
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import Writer, WrittenFiles, digest_of_inputs
 from sitegen.history.patches import read_patches
@@ -24,7 +24,7 @@ from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.edit import EditView, draw_edit, short_edit
-from sitegen.pages.effects import effect_rows, grade_counts, grade_of
+from sitegen.pages.effects import effect_rows, grade_counts
 from sitegen.pages.instruction import CountedEdit, InstructionView, apart_since, show_text, sizes_after, thickens
 from sitegen.pages.instructions import FileRecord
 from sitegen.text.patch import read_patch, touched_sections
@@ -229,9 +229,8 @@ def write_instructions(evals: Evals, expected: WrittenInstructions) -> WrittenIn
     index, records = expected.effects, []
     for file in timeline.instructions:
         effects = [(edit.commit, index.effects_of(edit.commit.position, file.path)) for edit in file.edits]
-        windows = ((of.window, of.spec) for _, of_edit in effects for of in of_edit)
-        credited = ((window.verdict, spec) for window, spec in windows if not window.model and not window.or_edit)
-        grades = grade_counts(grade_of(verdict, spec) for verdict, spec in credited if verdict)
+        rows = effect_rows(of for _, of_edit in effects for of in of_edit)
+        grades = grade_counts(row.grade for row in rows if row.verdict and not row.doubt)
         counts = tuple(None if file.path in failures else edit and edit.counts for edit in _counted(build, file))
         measured = (each for each in reversed(effects) if any(effect.change is not None for effect in each[1]))
         last, newest = next(measured, (None, ()))
@@ -239,21 +238,10 @@ def write_instructions(evals: Evals, expected: WrittenInstructions) -> WrittenIn
     return replace(expected, files=tuple(records), failures=tuple(failures[path] for path in sorted(failures)))
 
 
-def touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[int]:
-    """Return positions of edits whose effects new points changed; of all edits if history was read from its root."""
-    if timeline.is_complete:
-        return frozenset(effects.positions())
-    return frozenset(
-        position
-        for eval_id, first_new in timeline.changed.items()
-        for position in effects.edits_measured_from(eval_id, first_new)
-    )
-
-
 def _touched(evals: Evals, effects: EffectIndex, first_whole: tuple[int, str]) -> list[InstructionHistory]:
     """Return the files that were edited, with new effects or a new best version, or of which an edit is short now."""
     timeline = evals.build.timeline
-    positions = touched_positions(timeline, effects)
+    positions = effects.edits_measured_from(timeline.changed)
     edited = {instruction.path for instruction in timeline.edited}
     first_before = timeline.first_whole_edit(timeline.first_new)
     touched = [

@@ -295,7 +295,7 @@ class Window(NamedTuple):
     judge: Exchange | None = None
     """The change of the judge, if any: grades of two judges are not compared."""
     or_edit: Commit | None = None
-    """The commit of an earlier edit that this output may have been made with instead; None if that is certain."""
+    """The commit of another edit that the change may be by; None if that is certain."""
     verdict: ChangeVerdict | None = None
     """Whether the change is more than chance; None if there is no verdict, for example because the output is the same.
     """
@@ -410,6 +410,8 @@ class EvalSummary(Frozen):
     steps: tuple[Step, ...] = ()
     """Changes of its level, oldest first."""
     windows: tuple[Window, ...] = ()
+    made_with: tuple[Commit, ...] = ()
+    """The commits of the edits that the newest output can have been made with, oldest first."""
     """Sorted by edit."""
     best_output: BestOutput | None = None
     """None if no output has a headline."""

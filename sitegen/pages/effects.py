@@ -256,7 +256,7 @@ def _remarks(effect: Effect) -> Iterator[str]:
     if effect.window.by_answerer:
         yield effect.window.by_answerer
     if effect.window.or_edit:
-        yield f"{labels.by_either(effect.window.or_edit.short).capitalize()}, whichever the output was made with."
+        yield f"{labels.by_either(effect.window.or_edit.short).capitalize()}: nothing tells which."
     if change is not None and shift is not None and abs(change - shift) >= NOTICED:
         part = labels.own_unit(change - shift, effect.spec)
         yield f"{part} of the change is by ground truth and rules, not by the output."

@@ -30,12 +30,14 @@ MOST_FILES: Final = 100
 
 
 def way_back(edits: Sequence[tuple[Edit, str]]) -> str | None:
-    """The command that brings files back as they were before one commit; None if ``go_back_command`` gives none.
+    """The command that brings files back as they were before all of some edits; None if ``go_back_command`` gives none.
 
-    ``edits``: its edits, each with the path of its file now.
+    ``edits``: each with the path of its file now.
     """
-    pairs = [(edit.old.path if edit.old else None, now) for edit, now in edits]
-    return go_back_command(edits[0][0].commit, pairs, parent=True) if pairs else None
+    newest_first = sorted(edits, key=lambda each: -each[0].commit.position)
+    then = {now: edit.old.path if edit.old else None for edit, now in newest_first}
+    pairs = [*zip(then.values(), then, strict=True)]
+    return go_back_command(newest_first[-1][0].commit, pairs, parent=True) if pairs else None
 
 
 def go_back_command(commit: Commit, files: Sequence[FileThen], *, parent: bool = False) -> str | None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from sitegen.analysis.causes import ProblemCounts
 from sitegen.model.changes import Change, Ends, MetricDelta, Overlap
 from sitegen.model.outcomes import Flips
-from sitegen.model.series import EvalInfo, EvalSummary, Streak, WeakSection, Window
+from sitegen.model.series import EvalInfo, EvalSummary, Streak, WeakSection
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord
@@ -84,7 +84,7 @@ def test_a_few_evals_are_cards_and_more_are_rows_that_name_the_edit_they_were_ma
     assert many.count("<path class=z d='M75 0V12'/>") == 4
     edit = sample.edit(3)
     view = replace(
-        _view(replace(evals[0], windows=(Window(edit.commit.position, None, 0),)), *evals[1:]),
+        _view(replace(evals[0], made_with=(edit.commit,)), *evals[1:]),
         instructions=(InstructionHistory(edit.path, (edit,)),),
     )
     html = sample.html_of(view.page)
@@ -147,14 +147,17 @@ def test_no_latest_edit_is_credited_with_an_output_that_another_edit_may_have_ma
     series, edit = sample.series(9), sample.edit(3)
     certain = replace(sample.effects(series, 5)[0], specs=series.specs)
     shown = []
-    for effect in (certain, replace(certain, window=certain.window._replace(or_edit=sample.edit(2).commit))):
+    for other in (None, sample.edit(2).commit):
+        effect = replace(certain, window=certain.window._replace(or_edit=other))
         latest = (EditEffects((FileEdit(edit, "a.md"),), (effect,)),)
-        summary = replace(_summary("a", 0.5, 0.6), windows=(effect.window._replace(edit=3),))
+        summary = replace(_summary("a", 0.5, 0.6), made_with=tuple(filter(None, (other, edit.commit))))
         history = InstructionHistory("a.md", (edit,))
         page = sample.overview_page((summary,), HEAD, COUNTS, latest, instructions=(history,))
         shown.append(sample.html_of(page).split('id="h-ed"'))
-    named = f"or {sample.edit(2).commit.short}"
-    assert [(named in html, "delta" in html) for _, html in shown] == [(False, True), (True, False)]
+    assert [(f"or {sample.edit(2).commit.short}" in html, "delta" in html) for _, html in shown] == [
+        (False, True),
+        (True, False),
+    ]
     made_with = [html.partition("c-edit data-h")[2].partition("</td>")[0] for html, _ in shown]
     assert [sample.edit(2).commit.short in html for html in made_with] == [False, True]
 

@@ -138,9 +138,10 @@ def _flips(standing: EvalStanding) -> tuple[Flips, int, int, str]:
 
 
 def _edits_since(before: int, summary: EvalSummary, files: Iterable[InstructionHistory]) -> list[FileEdit]:
-    """The newest edits to which an output of an eval is attributed, if the point ``before`` was made without them."""
-    at = {window.edit for window in summary.windows[-1:] if window.before == before and not summary.unlike}
-    return [FileEdit(edit, file.path) for file in files for edit in file.edits if edit.commit.position in at]
+    """The edits between the point ``before`` and the next output of an eval made with others, newest first."""
+    at = {window.edit for window in summary.windows if window.before == before and not summary.unlike}
+    found = [FileEdit(edit, file.path) for file in files for edit in file.edits if edit.commit.position in at]
+    return sorted(found, key=lambda each: -each.edit.commit.position)
 
 
 def _by_chance(scored: Sequence[EvalStanding], files: Iterable[InstructionHistory], fate: str) -> Iterator[Phrase]:
@@ -349,8 +350,8 @@ def undo_of(
         step = scored[0].worst_step
         if step.model or scored[0].summary.not_by_an_edit(step):
             return None  # nothing says that it was an edit
-        every = ((edit, file.path) for file in files for edit in file.edits if edit.commit == step.edited)
-        found = [FileEdit(edit, path) for edit, path in every if (edit.path, edit.commit.sha) in step.edits]
+        every = (FileEdit(edit, file.path) for file in files for edit in file.edits)
+        found = [at for at in every if (at.edit.path, at.edit.commit.sha) in step.edits]
         named = [at for at in found if (at.edit.path, at.edit.commit.sha) in step.edits[:1]] or found
     else:
         (flips, before, after, model), summary = max(
@@ -365,6 +366,7 @@ def undo_of(
     if not found:
         return None
     changed = changed_lines(named, patches_of([at.edit for at in named]))
-    by_either = scored[0].trouble not in LOST and summary.windows[-1].or_edit
+    commits = {None, *(at.edit.commit for at in found)}
+    by_either = scored[0].trouble not in LOST and summary.windows[-1].or_edit not in commits
     of_edit = effects.effects_of(changed[0].edit.commit.position)
     return changed, None if by_either else way_back(found), [of for of in of_edit if (of.gain or 0.0) >= NOTICED]

@@ -105,7 +105,7 @@ class OverviewView(Frozen, dict=True, gc=True):
     def made_with(self) -> dict[str, tuple[FileEdit, ...]]:
         """By eval, the edits of the commit that its newest output was made with, where there is one."""
         edits = edits_by_commit(self.instructions)
-        return {one.info.id: edits.get(one.windows[-1].edit, ()) for one in self.summaries if one.windows}
+        return {one.info.id: edits.get(one.made_with[-1].position, ()) for one in self.summaries if one.made_with}
 
     @property
     def losses(self) -> list[tuple[Phrase, ...]]:
