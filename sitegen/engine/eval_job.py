@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.analysis.blame import field_summaries
-from sitegen.analysis.change import best_points, changes, spans_of_commits
+from sitegen.analysis.change import best_points, change, changes, spans_of_commits
 from sitegen.analysis.deltas import comparable_since, mixtures
-from sitegen.analysis.edits import OutputEdits
+from sitegen.analysis.edits import OutputEdits, attributed_to
 from sitegen.analysis.effects import best_output, windows
 from sitegen.analysis.notes import notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_otherwise
 from sitegen.analysis.regressions import steps_of
-from sitegen.analysis.series import headline, in_another_unit, problems_of_point, problems_of_points
-from sitegen.analysis.slices import answerers, averaged, fallen_slices, moved_answerers
+from sitegen.analysis.series import headline, in_another_unit, problems_of_point, problems_of_points, series_of
+from sitegen.analysis.slices import answerers, averaged, fallen_slices, moved_answerers, part_of
 from sitegen.analysis.standing import since_best, with_losses
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.config.notes import Notes, read_notes
@@ -32,6 +32,7 @@ from sitegen.engine.scorecard_store import EvalScorecards, without_lost_contents
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import digest, digest_of_inputs
 from sitegen.errors import MissingObjectsError
+from sitegen.importers.case import BASELINES
 from sitegen.importers.recorded_layouts import is_headline
 from sitegen.model.changes import Change, EditedFile, Step
 from sitegen.model.frozen import Frozen
@@ -52,6 +53,7 @@ from sitegen.model.series import (
 from sitegen.model.timeline import Edit, EvalHistory
 from sitegen.pages.commit import effects_of_commits
 from sitegen.pages.field import CASES
+from sitegen.pages.instructions import edits_by_variant
 from sitegen.pages.labels import model_stated
 from sitegen.pages.overview.focus import lacking, longest_streaks, newly_wrong, weak_sections
 from sitegen.pages.report.page import ReportView
@@ -191,7 +193,7 @@ class _EvalJob:
         self._cards.fill(mixed for pair in sides for mixed in mixtures(*pair))
         compared = changes(series, pairs, self._cards.__getitem__)
         outcomes = {window.edit: window for window in (self._before.summary.windows if self._before else ())}
-        outcomes |= {window.edit: with_outcome(series, window, compared[pair]) for window, pair in edits}
+        outcomes |= {window.edit: self._outcome(series, window, compared[pair]) for window, pair in edits}
         decided = tuple([window if window.before is None else outcomes[window.edit] for window in edit_windows])
         suspects, corrections = self._suspects(series)
         of_points = [problems_of_point(series.info, point) for point in series.points]
@@ -287,6 +289,33 @@ class _EvalJob:
             has_variants=point is not None and point.scorecard.has_variants,
             has_answerers=point is not None and bool(answerers(point.scorecard)),
         )
+
+    def _outcome(self, series: Series, window: Window, moved: Change) -> Window:
+        """Add to a window what became of the eval, or of the one variant whose prompt was edited: others are a control.
+
+        ``moved``: what became of all.
+        """
+        pair = window.before or 0, window.after
+        said = model_stated(*(series.points[at] for at in pair)), moved_answerers(series, pair) if moved.verdict else ""
+        before, after = snapshots = [series.points[at].snapshot for at in pair]
+        variants = [{each.axes.get("variant", "") for each in series.points[at].scorecard.documents} for at in pair]
+        since = attributed_to(self._edits.made_with[pair[0]])
+        edited = [edit for edit in self._edits.edits if since < edit.commit.position <= window.edit]
+        prompts = edits_by_variant(edited, {})
+        alone = {name for name in variants[1] if len(prompts.get(name.partition(":")[0], ())) == len(edited)}
+        with_skill = {name for name in variants[1] if not BASELINES.fullmatch(name)}
+        if all("skill" in edit.path.casefold() for edit in edited) and with_skill < variants[1]:
+            alone |= with_skill  # the others do not read it
+        if len(alone) == 1 < len(variants[1]) and alone <= variants[0]:
+            where = {"variant": alone.pop()}
+            parts = [part_of(result, where) for result in self._cards.results([*snapshots, *before.judged_as(after)])]
+            own = series_of(series.info, series.specs, snapshots, parts[:2], rejudged=parts[2:])
+            moved = change(own, 0, 1)
+            window = window._replace(values=tuple(headline(point, series.specs).values for point in own.points))
+            window = window._replace(over_common=tuple(moved.of(spec.name) for spec in series.specs[:HEADLINES]))
+            said = f"Of {line(where['variant'], 60)} alone, whose prompt was edited. {said[0]}", said[1]
+        flips = Flips(fixed=moved.flips.fixed, broken=moved.flips.broken, doubts=moved.flips.doubts)
+        return window._replace(verdict=moved.verdict, flips=flips, by_answerer=" ".join(filter(None, said)))
 
     def _unlike(self, series: Series) -> str:
         """Return how the newest output differs from the one before in more than what was written."""
@@ -433,11 +462,3 @@ def _problem_of_headline(series: Series) -> Iterator[Problem]:
         eval_id=series.info.id,
         type="missing_headline",
     )
-
-
-def with_outcome(series: Series, window: Window, moved: Change) -> Window:
-    """Add what became of the eval across an edit."""
-    pair = window.before or 0, window.after
-    flips = Flips(fixed=moved.flips.fixed, broken=moved.flips.broken, doubts=moved.flips.doubts)
-    said = (model_stated(*(series.points[at] for at in pair)), moved_answerers(series, pair)) if moved.verdict else ()
-    return window._replace(verdict=moved.verdict, flips=flips, by_answerer=" ".join(filter(None, said)))

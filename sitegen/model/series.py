@@ -4,7 +4,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.model.changes import Change, ChangeVerdict, Interval, Noise, Step
 from sitegen.model.commits import Commit
-from sitegen.model.frozen import Frozen, field
+from sitegen.model.frozen import Frozen, field, replace
 from sitegen.model.metrics import Counts, ErrorNumbers, MetricSpec, Nouns, traits_of
 from sitegen.model.outcomes import CellMap, Flips, Verdict
 from sitegen.model.scorecards import Scorecard
@@ -303,6 +303,8 @@ class Window(NamedTuple):
     """The cells that were fixed and broken in between; None without a point before."""
     by_answerer: str = ""
     """Which variants and models changed by more than chance, in sentences; empty if answers differ in neither."""
+    values: tuple[tuple[float | None, ...], ...] = ()
+    """The first metrics before and after, of the only variant whose prompt was edited; empty if it is about all."""
 
 
 class BestOutput(Frozen):
@@ -500,6 +502,8 @@ class EvalSummary(Frozen):
         """Return the effect of the edit of a window."""
         before = None if window.before is None else self.headlines[window.before]
         after = self.headlines[window.after]
+        if window.values and before:
+            before, after = (replace(side, values=of) for side, of in zip((before, after), window.values, strict=True))
         return Effect(info=self.info, before=before, after=after, specs=self.specs, window=window)
 
     @property
