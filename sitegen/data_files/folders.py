@@ -15,6 +15,8 @@ DATA: Final = frozenset({"json", "jsonl", "ndjson", "yaml", "yml", "csv"})
 """Endings of files that are read as values."""
 MOST_FILES: Final = 10_000
 """The most files of a folder that are read."""
+FILE_ENDING: Final = re.compile(r"(?<=.)\.[A-Za-z][A-Za-z0-9]{1,4}$")
+"""Matches the end of a name that is that of a file: ``c1.pdf``."""
 
 
 def may_hold_document(path: str) -> bool:
@@ -54,7 +56,8 @@ def documents_in(paths: Collection[str], names: Collection[str]) -> dict[str, st
     found: dict[str, str] = {}
     for is_by_folder in (False, True):
         are_in_folders = is_by_folder and len(by_folder) == len(names) > 1
-        wanted = by_folder if are_in_folders else {name: name for name in names if name}
+        by_stem = {FILE_ENDING.sub("", name): name for name in names if name}
+        wanted = by_folder if are_in_folders else {**by_stem, **{name: name for name in names if name}}
         for path in () if found else paths:
             *folders, file = path.split("/")
             short = file.partition(".")[0]

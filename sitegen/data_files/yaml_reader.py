@@ -52,12 +52,14 @@ def read_yaml(content: bytes) -> tuple[tuple[Value, ...], KeyLines, tuple[Findin
 
 
 def read_data(ending: str, content: bytes) -> Parsed[Value]:
-    """Parse JSON Lines or YAML if the name ends so, else JSON. Raises UnreadableError, also for a single line.
+    """Parse CSV, JSON Lines or YAML if the name ends so, else JSON. Raises UnreadableError, also for a single line.
 
-    JSON Lines become a list, and so do several YAML documents.
+    Rows of texts, JSON Lines and several YAML documents become a list.
     """
     findings: list[Finding] = []
     values: list[Value] = []
+    if ending == "csv":
+        return Parsed([{**row} for row in reading.csv_dicts(content)])
     if ending in reading.LINES:
         for _, parsed in reading.each_line(content):
             if isinstance(parsed, reading.UnreadableError):

@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
+from sitegen.data_files.folders import FILE_ENDING
 from sitegen.data_files.reading import UnreadableError, parse_json
 from sitegen.importers.case import BASELINES, is_no_score, is_number, is_verdict
 from sitegen.importers.tool_values import as_float, as_number, members, name_of, number
@@ -109,8 +110,7 @@ def _by_answerer(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]
     if len(systems) < LEAST_VARIANTS:
         return []
     apart = {truth, *systems, *beside, *called(by_name, chain.from_iterable(PARTS[part] for part in USAGE))}
-    distinct = (name for name in names if len({str(case.get(name)) for case in cases}) == len(cases))
-    tells = "" if any(called(by_name, (*PARTS["id"], *PARTS["input"]))) else next(distinct, "")
+    tells = "" if any(called(by_name, PARTS["id"] + PARTS["input"])) else next(iter(columns_apart(cases)), "")
     return [
         {
             **({"id": case[tells]} if tells else {}),
@@ -382,6 +382,12 @@ def expected_side(rows: Sequence[dict[str, Value]], key: str) -> str:
     others = {plain_key(name) for row in rows for name in row} - {plain_key(key), plain_key(side)}
     is_alone = plain_key(side) not in NAMES["side or field"] and others.issubset(NAMES["about the question"])
     return side if is_alone else ""
+
+
+def columns_apart(rows: Sequence[Mapping[str, Value]]) -> dict[str, frozenset[str]]:
+    """Return the values of each column that tells all rows apart, those that are file names without their endings."""
+    names = {name: frozenset(FILE_ENDING.sub("", id_text(row.get(name))) for row in rows) for name in chain(*rows[:1])}
+    return {name: values for name, values in names.items() if len(values - {""}) == len(rows)}
 
 
 def run_column(lines: Sequence[Value]) -> str:

@@ -122,6 +122,12 @@ RUN_COLUMNS: Final[dict[str, re.Pattern[str]]] = {
 }
 """Usual names of columns that may name the run of a row -> what its names look like: a date, an id or a number."""
 
+MADE_ID: Final = re.compile(
+    r"(?!(?i:run|commit|sha|build|session|experiment|config|version|git))"
+    r"(?:(?:.*[_ -])?(?:ids?|n[or]|number|file|file_?name|fixture|image|document|url)|.*(?:I[dD]|N[or]|Number)|"
+    r"idx|[iI]ndex)"
+)
+"""Matches names, as written, of columns that may hold ids under a name of the author's own, such as ``alert_id``."""
 GRADING: Final = re.compile(
     r"assertions?|checks?|grad(?:es?|ing\w*)|scoring|verdicts?|evaluat\w*|judge\w*|metrics?(?:data|results?)"
 )

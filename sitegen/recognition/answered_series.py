@@ -17,10 +17,10 @@ from sitegen.importers.case_rows import case_rows
 from sitegen.importers.columns import usual_columns
 from sitegen.importers.recorded_layouts import is_measure, numbers_of_layout
 from sitegen.importers.tool_values import TRANSCRIPT
-from sitegen.importers.usual_names import NAMES, PARTS
+from sitegen.importers.usual_names import MADE_ID, NAMES, PARTS
 from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import Value
-from sitegen.recognition.files import SearchedFile, table_of, texts
+from sitegen.recognition.files import SearchedFile, table_of
 from sitegen.recognition.output_series import (
     MODEL,
     OF_EVALS,
@@ -32,9 +32,10 @@ from sitegen.recognition.output_series import (
     names_a_run,
     run_globs_of,
 )
-from sitegen.recognition.recognition import is_made_id, task_of
+from sitegen.recognition.recognition import task_of
 from sitegen.text.keys import plain_key
 from sitegen.text.plain import natural_order
+from sitegen.text.values import id_text
 
 _LEAST: Final = 2
 """The least number of those who answered, of cases that variants have in common, and of answers in a run."""
@@ -279,8 +280,8 @@ def _same_of(value: Value, *, are_variants: bool) -> tuple[frozenset[str], froze
             return frozenset(number.name for number in numbers), frozenset((*over, "numbers")) if over else _TASKS
     columns = {plain_key(column): column for column in table.columns} if table else {}
     ids, inputs = ([columns[name] for name in PARTS[part] if name in columns] for part in ("id", "input"))
-    named = (*(ids or [*filter(is_made_id, columns.values())])[:1], *inputs[:1])
-    cases = (texts(row.get(name) for row in table.rows) for name in named) if table else ()
+    named = (*(ids or [*filter(MADE_ID.fullmatch, columns.values())])[:1], *inputs[:1])
+    cases = ({id_text(row.get(name)) for row in table.rows} - {""} for name in named) if table else ()
     return frozenset(columns), frozenset().union(*cases)
 
 

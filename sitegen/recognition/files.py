@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import SiteConfig
 from sitegen.data_files.folders import DATA
-from sitegen.data_files.reading import UnreadableError, csv_dicts
+from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_data
 from sitegen.errors import SitegenError
 from sitegen.history.layout import Layout
@@ -375,8 +375,6 @@ def value_of(ending: str, content: bytes) -> Value:
 @lru_cache(maxsize=1)
 def _value(ending: str, content: bytes) -> Value:
     """Do the same; raise UnreadableError if it is malformed. One file is asked several questions in a row."""
-    if ending == "csv":
-        return [{**row} for row in csv_dicts(content)]
     return read_data(ending, content).value if ending in DATA else None
 
 
@@ -407,8 +405,3 @@ def _leaves(value: Value, path: str, depth: int) -> Iterator[str]:
             yield from _leaves(below, f"{path}[]", depth + 1)
     elif path:
         yield path
-
-
-def texts(values: Iterable[Value]) -> frozenset[str]:
-    """Return the texts and integers among the values as text, since these can be ids of documents."""
-    return frozenset(str(value) for value in values if isinstance(value, str | int) and not isinstance(value, bool))

@@ -12,17 +12,18 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from sitegen.data_files.folders import DATA
-from sitegen.importers.case_rows import named_rows
+from sitegen.importers.case_rows import columns_apart, named_rows
 from sitegen.importers.tool_values import members
 from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, TRUE_LABELS, VERDICTS, WEAK_VERDICTS, usual_key
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.outcomes import Value
-from sitegen.recognition.files import RESULTS, SearchedFile, leaf_paths, table_of, texts
-from sitegen.scoring.case_files import IDS
+from sitegen.recognition.files import RESULTS, SearchedFile, leaf_paths, table_of
+from sitegen.scoring.case_files import rank_as_id
 from sitegen.scoring.ground_truth.truth import ENVELOPES
 from sitegen.text.globs import compiled
 from sitegen.text.keys import plain_key
 from sitegen.text.plain import natural_order
+from sitegen.text.values import id_text
 
 _DATED = re.compile(
     r"(?<![0-9])20[0-9]{2}[-_]?[01][0-9](?:[-_]?[0-3][0-9](?:[0-2][0-9][0-5][0-9])?)?(?![0-9])|(?<![0-9])1[5-9][0-9]{8}(?:[0-9]{3})?(?![0-9])"
@@ -301,7 +302,6 @@ _NO_TRUTH = re.compile(
 )
 """Words in the path of a file that does not hold expected values, unless another word says that it does."""
 _TRUTHS_TRIED: Final = 12  # number of the nearest files that are tried as the expected values of an output
-_IDS: Final = ("id", "doc", "document", *IDS, "number")
 _NAMES_OF_IDS: Final = ("id", "file", "filename", "document")
 """Ends of names of fields that tell documents apart, and hardly the items of a list in one of them."""
 _STATES: Final = frozenset((*VERDICTS, *WEAK_VERDICTS))
@@ -320,7 +320,7 @@ class Shape(Frozen):
     whole: frozenset[str] = frozenset()
     """The fields of an object with all that stands beside its list, as if it were one document."""
     keys: Mapping[str, frozenset[str]] = MappingProxyType({})
-    """The values of each field that is unique in the list; fields named like an id come first."""
+    """The values of each field that is unique in the list."""
     list_at: str = ""
     """Key of the list of documents; empty if the file is the list itself, or a single document."""
     sides: tuple[str, ...] = ("", "", "")
@@ -333,10 +333,7 @@ class Shape(Frozen):
         """
         is_label = plain_key(self.sides[1]) in TRUE_LABELS and plain_key(actual.sides[1]) == "label"
         sides = self.sides[1] and (is_label or (actual.sides[2] and not actual.sides[1]))
-        ids = [
-            [own for key, own in side.keys.items() if key in _IDS or plain_key(key).endswith("id")]
-            for side in (self, actual)
-        ]
+        ids = [[own for key, own in side.keys.items() if rank_as_id(key) < 2] for side in (self, actual)]
         are_cases = any(len(own & other) * 2 >= len(own) for own in ids[0] for other in ids[1])
         return bool(sides and (are_cases or self._common_key(actual)))
 
@@ -373,9 +370,10 @@ class Shape(Frozen):
         return key if plain_key(key).endswith(_NAMES_OF_IDS) or not is_like else "", is_like
 
     def _common_key(self, actual: Shape) -> str:
-        """Return the first unique field of both sides with half of its expected values in common; else empty."""
+        """Return the unique field of both sides most like an id with half of its expected values in common, or none."""
         sides = ((key, ids, actual.keys.get(key, frozenset())) for key, ids in self.keys.items())
-        return next((key for key, ids, actual_ids in sides if len(ids & actual_ids) * 2 >= len(ids)), "")
+        common = [key for key, ids, actual_ids in sides if len(ids & actual_ids) * 2 >= len(ids)]
+        return min(common, key=lambda key: (key != "id", rank_as_id(key)), default="")
 
 
 def documents_by_name(value: Value) -> list[Value]:
@@ -451,15 +449,13 @@ class TruthFinder:
             table = table_of(value)
             whole = leaf_paths(value) if isinstance(value, dict) else frozenset[str]()
             shape = Shape(leaf_paths(value), whole) if isinstance(value, dict) else None
-            if shape is not None and (own := texts([members(value).get("id")])):
-                shape = Shape(whole, whole, {"id": own})
+            if shape is not None and (own := id_text(members(value).get("id"))):
+                shape = Shape(whole, whole, {"id": frozenset({own})})
             if table is not None and (isinstance(value, list) or table.size > 1):
-                columns = dict.fromkeys((*(name for name in _IDS if name in table.columns), *table.columns))
-                by_column = ((column, texts(row.get(column) for row in table.rows)) for column in columns)
                 shape = Shape(
                     fields=frozenset(path.removeprefix("[].") for path in leaf_paths(list(table.rows))),
                     whole=whole,
-                    keys={column: ids for column, ids in by_column if len(ids) == len(table.rows)},
+                    keys=columns_apart(table.rows),
                     list_at=table.key,
                     sides=tuple(usual_key(table.rows, names) for names in (INPUTS, PARTS["expected"], ANSWER)),
                 )

@@ -19,6 +19,7 @@ from sitegen.importers.tool_values import members, name_of
 from sitegen.importers.usual_names import (
     CHECKS,
     GRADES,
+    MADE_ID,
     NAMED_VERDICT,
     NAMES,
     NO_ANSWERER,
@@ -35,11 +36,12 @@ from sitegen.importers.usual_names import (
 )
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Unusable, Value
-from sitegen.recognition.files import ROWS, FoundTable, leaf_paths, table_of, texts, value_of
+from sitegen.recognition.files import ROWS, FoundTable, leaf_paths, table_of, value_of
 from sitegen.recognition.output_series import MODEL, OutputSeries, TruthFinder, is_result_by_name
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.text.keys import plain_key
 from sitegen.text.plain import counted
+from sitegen.text.values import id_text
 
 _MOST_NUMBERS: Final = 200  # the most numbers in a file with the metrics of a run
 _MOST_ALIKE: Final = 20
@@ -254,16 +256,13 @@ def _is_of_cases(table: FoundTable | None) -> bool:
     """Whether each row has an id that is not of a run, and most rows have much text."""
     if table is None:
         return False
-    ids = filter(is_made_id, table.columns)
+    ids = filter(MADE_ID.fullmatch, table.columns)
     told = sum(sum(len(cell) for cell in row.values() if isinstance(cell, str)) > _LONG for row in table.rows)
     unique = any(len({str(row.get(name)) for row in table.rows}) == len(table.rows) for name in ids)
     return unique and len(table.rows) > 1 and told * 2 > len(table.rows)
 
 
-_OF_A_RUN = re.compile(r"(?:run|commit|sha|build|session|experiment|config|version|git)", re.IGNORECASE)
 _LONG: Final = 80  # characters of a row with much text
-_MADE_ID = re.compile(r"(?:.*[_ -])?(?:ids?|file|filename|image|document|url)|.*I[dD]|idx|[iI]ndex")
-"""Matches names of columns that may hold ids under a name of the author's own, such as ``alert_id``."""
 _OF_WORDING = re.compile(r"rouge|bleu|similarity|meteor|bert", re.IGNORECASE)
 """Matches names of measures of how alike two texts are worded."""
 _SIDE_OF = re.compile(
@@ -293,7 +292,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     verdict, scores, highest = _verdict_and_scores(columns, stated)
     are_checks = any(plain_key(name.partition(".")[0]) in NAMES["checks"] for name in scores)
     if are_checks and not {"id", "input"} & parts.keys():
-        parts["input"] = max(table.columns, key=lambda name: len(texts(columns[name])))
+        parts["input"] = max(table.columns, key=lambda name: len({*map(id_text, columns[name])}))
 
     sides = [parts[part] for part in ("expected", "output") if part in parts]
     expected, output = (plain_key(parts.get(part, "")) for part in ("expected", "output"))
@@ -323,7 +322,11 @@ def _parts_of_case(table: FoundTable) -> dict[str, Any]:
     parts |= _parts_by_own_names(parts, columns)
     if not {"id", "input"} & parts.keys() and {"expected", "output"} & parts.keys():
         free = (name for name in table.columns if name not in parts.values())
-        parts |= zip(["id"], (name for name in free if len(texts(columns[name])) == len(table.rows)), strict=False)
+        parts |= zip(
+            ["id"],
+            (name for name in free if len({*map(id_text, columns[name])} - {""}) == len(table.rows)),
+            strict=False,
+        )
     if {"id", "input"} & parts.keys() and (varied := _crossed_with(columns, parts)):
         if plain_key(parts.get("variant", "")) in PARTS["model"]:
             parts.setdefault("model", parts["variant"])
@@ -363,7 +366,7 @@ def _are_grades(scores: Sequence[str], parts: Mapping[str, str], table: FoundTab
         return True
     # No search gives two measures of what it found.
     ids, measures = parts.get("id", ""), [name for name in scores if not plain_key(name).endswith("score")]
-    are_of_ids = is_made_id(ids) and not any(MODEL.search(str(cell)) for cell in table.cells[ids])
+    are_of_ids = MADE_ID.fullmatch(ids) and not any(MODEL.search(str(cell)) for cell in table.cells[ids])
     return (are_of_ids and len(measures) > 1) or (bool(measures) and _is_of_cases(table))
 
 
@@ -400,7 +403,7 @@ def _parts_by_own_names(parts: Mapping[str, str], columns: Mapping[str, list[Val
     ]
     added: dict[str, str] = pairs[0] if len(pairs) == 1 and not {"expected", "output"} & parts.keys() else {}
     if "id" not in parts:
-        added["id"] = next((name for name in free if is_made_id(name) and _fits("id", columns[name])), "")
+        added["id"] = next((name for name in free if MADE_ID.fullmatch(name) and _fits("id", columns[name])), "")
     for part, names in OWN_SIDES.items():
         if part not in parts and part not in added:
             sides = (name for name in free if names.fullmatch(name))
@@ -415,11 +418,6 @@ def _parts_by_own_names(parts: Mapping[str, str], columns: Mapping[str, list[Val
         same = with_labels_of(output, columns)
         added["expected"] = same[0] if len(same) == 1 and same[0] in free else ""
     return {part: name for part, name in added.items() if name}
-
-
-def is_made_id(name: str) -> bool:
-    """Whether a column may hold ids under a name of the author's own."""
-    return bool(_MADE_ID.fullmatch(name)) and not _OF_A_RUN.match(name)
 
 
 def _are_labels(*sides: list[Value]) -> bool:

@@ -32,7 +32,7 @@ from sitegen.scoring.values import plain_number
 from sitegen.text.keys import plain_key
 from sitegen.text.values import id_text, text_of_value
 
-IDS: Final = (*usual_names.PARTS["id"], "document", "file", "filename", "image")
+IDS: Final = (*usual_names.PARTS["id"], "document", "doc", "file", "filename", "fixture", "image")
 _VARIANTS: Final = ("variant", "prompt_id", "prompt_name", "prompt_version", "arm", "condition", "prompt")
 RESPONSES: Final = files_of("responses").outputs
 _MAX_NAME: Final = 80  # characters
@@ -82,6 +82,12 @@ class CaseFile(Frozen):
     def kind(self) -> ScoredKind:
         """The kind of an eval that states none: ``fields`` if any expected side is an object or a list, else texts."""
         return "fields" if any(isinstance(case.expected, dict | list) for case in self.cases) else "responses"
+
+
+def rank_as_id(key: str) -> int:
+    """Return 0 for a key that is certainly an id, 1 for one that is called like an id, and 2 for any other."""
+    is_usual = plain_key(key) in IDS and key not in ("name", "key")  # which name other things as well
+    return 0 if is_usual else 1 if usual_names.MADE_ID.fullmatch(key) else 2
 
 
 @lru_cache(maxsize=64)

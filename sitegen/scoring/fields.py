@@ -1,5 +1,6 @@
 """The scorer of kind ``fields``: structured extractions against expected values, attribute by attribute."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final, TypeAlias
@@ -10,7 +11,7 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.importers.case import as_shares, document_of
 from sitegen.model.metrics import Metric, Nouns
 from sitegen.model.outcomes import EXTRA_ITEM, MISSING_ITEM, Judgement, Outcome, Value
-from sitegen.model.problems import About, Finding
+from sitegen.model.problems import About, Finding, Parsed
 from sitegen.model.scorecards import AlignmentPanel, DocumentScore, FieldScore, NotePanel, Result, Scorecard, Status
 from sitegen.scoring.answerers import Answerer, files_of_each
 from sitegen.scoring.compare import doubt
@@ -27,14 +28,14 @@ from sitegen.scoring.compiled_truth import (
 from sitegen.scoring.elsewhere import elsewhere, with_places
 from sitegen.scoring.evidence import with_evidence, without_evidence
 from sitegen.scoring.ground_truth import read_ground_truth
-from sitegen.scoring.ground_truth.truth import GroundTruth, TruthDocument, located
+from sitegen.scoring.ground_truth.truth import GroundTruth, TruthDocument, located, truth_warning
 from sitegen.scoring.kinds import File, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.lists import paired_items
 from sitegen.scoring.mapping import Mapping
-from sitegen.scoring.outputs import ReadOutput
+from sitegen.scoring.outputs import ReadOutput, keys_in_common
 from sitegen.scoring.paths import ANY, ValuePlace, item_names, objects_of, project
 from sitegen.scoring.results_file import METRICS
-from sitegen.scoring.rules import FieldRules, rules_of
+from sitegen.scoring.rules import FieldRules, compile_rules
 from sitegen.scoring.values import is_same
 from sitegen.stats import counts as stats
 from sitegen.stats.confidence import auroc_metric
@@ -127,6 +128,25 @@ class FieldsScorer:
     def _unscored(self, rules: FieldRules, findings: Sequence[Finding]) -> Result:
         result = SCORER.unscored(findings)
         return replace(result, scorecard=replace(result.scorecard, convention=rules.mapping.convention))
+
+
+def rules_of(inputs: ScoringInputs) -> Parsed[FieldRules]:
+    """Return the rules by which an output is scored, and the findings about their sources. Never raises.
+
+    If nothing names the documents, a key that both sides have does, as if it were stated.
+    """
+    mapping, schema = (file.content if file else None for file in (inputs.mapping, inputs.schema))
+    rules, findings = compile_rules(mapping, inputs.settings, schema)
+    stated, truth = rules.mapping, inputs.ground_truth
+    keys = [] if stated.documents or stated.id_column or not truth else keys_in_common(truth, inputs.outputs, stated)
+    if not keys:
+        return Parsed(rules, findings)
+    (is_id, key), *others = keys
+    paired = f"{'could be' if others else 'are'} paired by their {first_names([name for _, name in keys])}"
+    fix = f"Write the right key into its entry in the manifest: `settings: {{documents: {{key: {key}}}}}`."
+    said = [truth_warning(f"Rows without an 'id' {paired}", fix)] if others or not is_id else []
+    settings = json.dumps({**json.loads(inputs.settings or "{}"), "documents": {"key": key}})
+    return Parsed(rules if others else compile_rules(mapping, settings, schema).value, (*findings, *said))
 
 
 def _field_metrics(documents: Sequence[DocumentScore], over_attributes: float | None = None) -> tuple[Metric, ...]:

@@ -3,21 +3,23 @@
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
+from functools import lru_cache
 from itertools import chain
+from posixpath import basename
 from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.folders import documents_in
+from sitegen.data_files.folders import FILE_ENDING, documents_in
 from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, each_line, ending, parse_json
 from sitegen.data_files.yaml_reader import read_data
 from sitegen.importers.case import WORDS, grade_of
-from sitegen.importers.case_rows import newest_run, run_column
+from sitegen.importers.case_rows import columns_apart, newest_run, run_column
 from sitegen.importers.tool_values import items, members
 from sitegen.importers.usual_names import OUTPUT, VERDICTS, usual_key
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
-from sitegen.scoring.case_files import VALUE, read_case_file
+from sitegen.scoring.case_files import VALUE, rank_as_id, read_case_file
 from sitegen.scoring.evidence import TRACES
 from sitegen.scoring.ground_truth.truth import ENVELOPES, GroundTruth
 from sitegen.scoring.kinds import File, content_of
@@ -25,6 +27,7 @@ from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.paths import PathError, follow, parse_path, path_text
 from sitegen.scoring.values import plain_number
 from sitegen.text.keys import plain_key
+from sitegen.text.values import id_text
 
 _MOST_ENVELOPES: Final = 2  # the most envelopes around a document or a list of them
 _ENVELOPES: Final = (*ENVELOPES, "fields", "extracted", "extraction", "extracted_data", "extracted_fields")
@@ -94,7 +97,11 @@ class ReadOutput:
 
         An object that has any expected field is a document itself.
         """
-        documents, names, fields = self.documents, truth.names, truth.fields
+        names, fields = truth.names, truth.fields
+        # Names that differ by the ending of a file alone are those of one document.
+        left = {FILE_ENDING.sub("", name): name for name in names if name not in self.documents}
+        other = {name: FILE_ENDING.sub("", name) for name in self.documents if left and name not in names}
+        documents = {left.get(other.get(name, ""), name): root for name, root in self.documents.items()}
         if len(documents) == 1:
             (root,) = documents.values()
             if truth.key not in root and fields.isdisjoint(root):
@@ -129,8 +136,8 @@ class ReadOutput:
             rows = list(self._rows(suffix, content))
             if stem and self._truth.files and len(rows) == 1 and isinstance(row := rows[0][0], dict):
                 self._add(stem, row)
-                return
-            self._add_rows(rows)
+            else:
+                self._add_rows(rows)
             return
         value, findings = read_data(suffix, content)
         self.findings.extend(findings)
@@ -233,6 +240,44 @@ class ReadOutput:
 
     def _report(self, message: str, line: int | None) -> None:
         self.findings.append(Finding(severity="error", message=message, fix="Correct the output.", line=line))
+
+
+def keys_in_common(truth: File, files: Sequence[File], mapping: Mapping) -> list[tuple[bool, str]]:
+    """Return the keys by which expected rows without ids may belong to rows or files of an output: the most like ids.
+
+    Each tells all expected rows apart. What is called like an id, as the first of each pair says, needs one value in
+    common; any other key half of them, no numbers, none twice in the output, and no CSV, whose rows have an order.
+    """
+    expected = _expected_columns(suffix := ending(truth.path), truth.content or b"")
+    given = [row for file in files for row in _rows(ending(file.path), file.content or b"")] if expected else []
+    named = [FILE_ENDING.sub("", basename(file.path)) for file in files if files[1:]]
+    ranks = dict[str, int]()
+    for column, wanted in expected.items():
+        key = mapping.csv_to_json.get(column, column)
+        have = [FILE_ENDING.sub("", id_text(row.get(key))) for row in given]
+        common, rank = wanted.intersection([*have, *named]), rank_as_id(key)
+        may_be = rank < 2 or not (suffix == "csv" or len({*have}) < len(have) or any(map(plain_number, wanted)))
+        if may_be and (not given or len(common) >= (1 if rank < 2 else len(wanted) / 2)):
+            ranks[key] = rank
+    return [(rank < 2, key) for key, rank in ranks.items() if rank == min(ranks.values())]
+
+
+@lru_cache(maxsize=16)
+def _expected_columns(suffix: str, content: bytes) -> dict[str, frozenset[str]]:
+    """Return the values of each column that tells all expected rows apart; none if these have ids.
+
+    All outputs of a history are read beside few ground truths.
+    """
+    rows = _rows(suffix, content)
+    return columns_apart(rows) if rows[1:] and not any("id" in row for row in rows) else {}
+
+
+def _rows(suffix: str, content: bytes) -> list[dict[str, Value]]:
+    """Return the rows of a file, in an envelope or not; none if it has another form or cannot be read."""
+    with suppress(UnreadableError):
+        lists = map(items, _within_envelopes(read_data(suffix, content).value))
+        return [row for row in next(filter(None, lists), []) if isinstance(row, dict)]
+    return []
 
 
 def _by_name(holder: Value, key: str | None) -> dict[str, dict[str, Value]]:

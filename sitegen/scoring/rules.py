@@ -11,7 +11,6 @@ from sitegen.config.findings import settings_finding
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Finding, Parsed
-from sitegen.scoring.kinds import ScoringInputs
 from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, ListSettings, Mapping, lines_of, read_mapping
 from sitegen.scoring.paths import ANY, KEYS, PathError, PathStep, Pattern, ValuePlace, parse_path, path_text, pattern
 from sitegen.scoring.schema_types import SchemaRules, read_schema
@@ -251,12 +250,6 @@ def _keys(texts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
         with suppress(PathError):
             keys.append(tuple(str(step) for step in parse_path(text)))
     return tuple(keys)
-
-
-def rules_of(inputs: ScoringInputs) -> Parsed[FieldRules]:
-    """Return the rules by which an output is scored, and the findings about their sources. Never raises."""
-    mapping, schema = (file.content if file else None for file in (inputs.mapping, inputs.schema))
-    return compile_rules(mapping, inputs.settings, schema)
 
 
 @lru_cache(maxsize=256)

@@ -20,8 +20,8 @@ import pytest
 
 from sitegen.config.models import KIND_FILES
 from sitegen.model.scorecards import Result
+from sitegen.scoring.fields import rules_of
 from sitegen.scoring.kinds import File, ScoringInputs, scorer
-from sitegen.scoring.rules import rules_of
 from sitegen.stats import counts as stats
 
 NOTHING = "—"

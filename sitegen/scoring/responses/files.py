@@ -22,16 +22,17 @@ from typing import Final, TypeAlias, cast
 
 from msgspec.structs import replace
 
+from sitegen.data_files.folders import FILE_ENDING
 from sitegen.data_files.reading import TWO_LINES, UnreadableError, csv_dicts, json_lines, read_json
 from sitegen.importers.case import JudgedCase, Opinion
-from sitegen.importers.case_rows import newest_run, run_column, states_a_result
+from sitegen.importers.case_rows import columns_apart, newest_run, run_column, states_a_result
 from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, usual_key
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed, Severity
 from sitegen.model.usage import LONGEST_MODEL_NAME, RunUsage, stated, stated_run
 from sitegen.scoring.answerers import answer_in, glob_of_answers
-from sitegen.scoring.case_files import CaseFile, case_keys, read_case_file
+from sitegen.scoring.case_files import CaseFile, case_keys, rank_as_id, read_case_file
 from sitegen.scoring.kinds import File, content_of
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.text.keys import plain_key
@@ -83,18 +84,18 @@ def read_cases(content: bytes) -> Parsed[CasesById]:
         raise UnreadableError("it is not a list of test cases", "Write a list of {id, input, expected, category}.")
     remarks = [*findings]
     cases: dict[str, TestCase] = {}
-    # The id of a case without one is its number, if no case has any.
-    anonymous = all(isinstance(case, dict) and "id" not in case for case in value)
+    rows = [case for case in value if isinstance(case, dict)]
+    # The id of a case without one is that under another usual name, else its number, if no case has any.
+    anonymous = len(rows) == len(value) and not any("id" in case for case in rows)
+    id_key = next((key for key in columns_apart(rows) if anonymous and not rank_as_id(key)), "id")
     # Rows of a table have columns of their author's own names.
-    side, question = (
-        usual_key([case for case in value if isinstance(case, dict)], names) for names in (PARTS["expected"], INPUTS)
-    )
+    side, question = (usual_key(rows, names) for names in (PARTS["expected"], INPUTS))
     for number, case in enumerate(value, 1):
         if not isinstance(case, dict):
             message = f"Test case {number} is not an object"
             remarks.append(Finding("error", message, "Write {id, input, expected, category}."))
             continue
-        name = str(number) if anonymous else id_text(case.get("id"))
+        name = id_text(case.get(id_key)) or (str(number) if anonymous else "")
         if not name:
             message = f"Test case {number} has no id"
             remarks.append(Finding("error", message, "Give it one: responses name their case."))
@@ -240,7 +241,9 @@ def read_answers(
     variants: dict[str, VariantResponses] = {}
     objects = {case.id for case in cases.values() if any(text.startswith("{") for text in case.expected)}
     called = {id_text(case.question): name for name, case in cases.items()}
-    called = (called if len(called) == len(cases) else {}) | dict(zip(cases, cases, strict=True))
+    called = called if len(called) == len(cases) else {}
+    called |= {str(number): name for number, name in enumerate(cases, 1) if "id" not in cases[name].member}
+    called |= {FILE_ENDING.sub("", name): name for name in cases} | {name: name for name in cases}
     for file in files or (File("responses.json", None, "the output is missing"),):
         who, _ = answer_in(file.path, glob)
         named = _VARIANT.fullmatch(base := posixpath.basename(file.path))
@@ -330,9 +333,12 @@ class _ResponsesReader:
         if not isinstance(value, dict):
             self._report("error", f"{subject}{self._of} is not an object", line)
             return
-        naming = (cell for key, cell in value.items() if key.casefold().endswith("id") or plain_key(key) in INPUTS)
-        named = (self._called[name] for cell in naming if (name := id_text(cell)) in self._called)
-        case_id = id_text(value.get("case_id", value.get("id", next(named, None))))
+        stated = [value[key] for key in ("case_id", "id") if key in value][:1]
+        naming = stated or [cell for key, cell in value.items() if plain_key(key) in INPUTS or rank_as_id(key) < 2]
+        called = (
+            self._called.get(name) or self._called.get(FILE_ENDING.sub("", name)) for name in map(id_text, naming)
+        )
+        case_id = next(filter(None, called), "".join(map(id_text, stated)))
         if not case_id:
             self._report("error", f"{subject}{self._of} has no case_id", line)
             return
