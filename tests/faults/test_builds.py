@@ -147,7 +147,7 @@ def test_one_more_commit_writes_its_own_pages_and_the_few_that_list_them(small, 
         *("data/evals/names.csv", "data/evals/names.json", "data/index.json"),
         *("evals/names/0003.html", "evals/names/compare.html", "evals/names/fields/total.html"),
         *("evals/names/index.html", "fields.html", "index.html", "instructions/index.html"),
-        *("problems.html", "regressions.html", "search/0.js", "summary.md"),
+        *("problems.html", "regressions.html", "search/0.js", "search/values-names.js", "summary.md"),
     }
 
 
