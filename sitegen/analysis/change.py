@@ -26,7 +26,7 @@ from sitegen.analysis.series import first_points_with_output
 from sitegen.model.changes import Change, DeltaParts, MetricDelta
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import CellMap, Flips
-from sitegen.model.scorecards import Scorecard
+from sitegen.model.scorecards import ANSWERERS, Scorecard
 from sitegen.model.series import Derived, Point, Series
 from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import regraded
@@ -175,10 +175,12 @@ def _metric_deltas(
             cards[subset] = scorecard_of(before.snapshot.with_roles_of(after.snapshot, subset))
     answers = [side.scorecard.usage.answers if side.scorecard.usage else 0 for side in (before, after)]
     same_answers = moved.overlap.verdict == "comparable" and answers[0] == answers[1]
+    by = ({tuple(map(one.axes.get, ANSWERERS)) for one in side.scorecard.documents} for side in (before, after))
+    not_alike = () if same_answers else TOTALS if len({*map(len, by)}) == 1 else USAGE
     deltas = []
     for name in names:
         delta = MetricDelta(name, None, None)
-        if not regraded(moved.judge, name) and (same_answers or name not in TOTALS):
+        if not regraded(moved.judge, name) and name not in not_alike:
             sides = [*cards.values()]
             own = [card.metric(name) for card in sides]
             found = own if name in USAGE else values_in_common(sides, name, moved.overlap)

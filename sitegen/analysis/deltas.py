@@ -75,7 +75,15 @@ class Compared(Frozen, dict=True, gc=True):
             graded = ("score",)
         if not judge:
             judge, graded = self._regraded[0], graded or ("score", LIFT)
-        return exchanged(earlier.models, later.models), replace(judge, metrics=graded) if judge else None
+        model = exchanged(earlier.models, later.models)
+        if model or (not earlier.models and any("model" in each.axes for each in self.before.documents[:1])):
+            # The model that gave the answers that both have: beside these, others may have come or gone.
+            by, by_later = ({each.name: each.axes.get("model", "") for each in side} for side in self.documents)
+            names = [tuple(sorted({*side.values()} - {""})) for side in (by, by_later)]
+            # The same name may stand for another model, which the files state as well.
+            is_same = by == by_later and 0 < len(names[0]) <= len({*earlier.models} & {*later.models})
+            model = None if is_same else model or exchanged(*names)
+        return model, replace(judge, metrics=graded) if judge else None
 
     @cached_property
     def _regraded(self) -> tuple[Exchange | None, set[str]]:

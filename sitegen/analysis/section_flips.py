@@ -125,12 +125,8 @@ def _flips_of_section(path: str, edits: Sequence[_EditFlips], everywhere: Counte
         )
         for name, number in here.items()
     ]
-
-    def most_associated_first(field: SectionFlips) -> tuple[float, int, str]:
-        usual = field.elsewhere / outside if outside else 0.0
-        return usual - field.edits / len(inside), -field.fixed - field.broken, field.name
-
-    fields.sort(key=most_associated_first)
+    usual = {field.name: field.elsewhere / outside if outside else 0.0 for field in fields}
+    fields.sort(key=lambda of: (usual[of.name] - of.edits / len(inside), -of.fixed - of.broken, of.name))
     return SectionFlips(
         name=path,
         edits=len(inside),

@@ -24,6 +24,7 @@ from sitegen.model.outcomes import ABSENT, Cell, CellMap
 from sitegen.model.scorecards import ANSWERERS, DocumentScore, Result, Scorecard
 from sitegen.model.series import Series
 from sitegen.model.usage import RunUsage, spelled_number
+from sitegen.scoring.answerers import axes_in_name
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import SliceRow
 from sitegen.scoring.usage import with_usage
@@ -357,11 +358,12 @@ def _parts(card: Scorecard, axes: tuple[str, ...]) -> Iterator[tuple[tuple[str, 
 
 
 def _differing(card: Scorecard, axes: Sequence[str]) -> list[str]:
-    """Return in which of variant and model the answers differ, besides these axes."""
+    """Return in which of variant and model the answers differ, here or in another output, besides these axes."""
+    named = {axis for document in card.documents[:1] for axis in axes_in_name(document)}
     return [
         axis
         for axis in ANSWERERS
-        if axis not in axes and len({document.axes.get(axis) for document in card.documents}) > 1
+        if axis not in axes and (axis in named or len({document.axes.get(axis) for document in card.documents}) > 1)
     ]
 
 

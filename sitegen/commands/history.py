@@ -155,7 +155,7 @@ def blame(options: Options, eval_id: str, field: str, *, document: str | None, a
     with open_study(options) as study:
         history = study.history(eval_id)
         series = study.series(history)
-        blame = Blame(series.cells, history.snapshots, study.scorecards(history, ()).result)
+        blame = Blame(series.cells, history.snapshots, study.scorecards(history).result)
         cells = series.cells.cells
         of_case = [cell for cell in cells if series.cells.cases.get(cell.document) == document]
         blamed = [blame.trace(cell) for cell in matching_cells(of_case or cells, field, None if of_case else document)]

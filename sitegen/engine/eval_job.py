@@ -166,8 +166,8 @@ class _EvalJob:
         self._snapshots = task.history.snapshots
         self._cache = TaskCache(task.cached)
         self._cards = EvalScorecards(self._context, task.history, self._cache)
-        self._card_keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
         self._specs = self._cards.series_specs()
+        self._card_keys = [self._cards.shown(snapshot)[0] for snapshot in self._snapshots]
         self._edits = task.output_edits
         self._notes, self._findings_in_notes = task.read_notes
         self._sources = task.sources
@@ -190,7 +190,7 @@ class _EvalJob:
         edits = [(window, (window.before, window.after)) for window in new if window.before is not None]
         pairs = [*spans_of_commits(self._snapshots, first_new), *(pair for _, pair in edits)]
         sides = ((self._snapshots[before], self._snapshots[after]) for before, after in pairs)
-        self._cards.fill(mixed for pair in sides for mixed in mixtures(*pair))
+        self._cards.filled(mixed for pair in sides for mixed in mixtures(*pair))
         compared = changes(series, pairs, self._cards.__getitem__)
         outcomes = {window.edit: window for window in (self._before.summary.windows if self._before else ())}
         outcomes |= {window.edit: self._outcome(series, window, compared[pair]) for window, pair in edits}
@@ -360,16 +360,17 @@ class _EvalJob:
         corrections = {key: known[key] for key in keys if key in known}
         missing = [(key, suspect) for key, suspect in zip(keys, suspects, strict=False) if key not in corrections]
         firsts = dict.fromkeys(suspect.agreeing[0] for _, suspect in missing)
-        score = scorer(series.info.kind).score
+        score, named = scorer(series.info.kind).score, self._cards.named
         for first, inputs in zip(firsts, self._cards.inputs([outputs[first] for first in firsts]), strict=True):
             from sitegen.scoring.truth_correction import corrected_line
 
-            result = score(inputs)
+            result = named(outputs[first], score(inputs))
             for key, suspect in missing:
                 if suspect.agreeing[0] == first:
                     at = suspect.document, suspect.path
                     said = (one.evidence for one in result.judgements if (one.document, one.path) == at)
-                    corrections[key] = corrected_line(score, inputs, result, suspect), next(said, "")
+                    scored = lambda changed, first=first: named(outputs[first], score(changed))  # noqa: E731
+                    corrections[key] = corrected_line(scored, inputs, result, suspect), next(said, "")
         both = [(suspect, *corrections[key]) for suspect, key in zip(suspects, keys, strict=False)]
         located = [replace(suspect, correction=fix, evidence=said) for suspect, fix, said in both]
         return (*located, *suspects[LOCATED:]), corrections

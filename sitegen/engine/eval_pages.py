@@ -31,9 +31,9 @@ from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Cell, CellMap
 from sitegen.model.problems import Problem
-from sitegen.model.scorecards import Result, Scorecard
+from sitegen.model.scorecards import Result
 from sitegen.model.series import Series
-from sitegen.model.timeline import Edit, Snapshot
+from sitegen.model.timeline import Edit
 from sitegen.pages import links
 from sitegen.pages.compare import answers_data, compare_data, compare_page
 from sitegen.pages.data.exports import results_json
@@ -272,7 +272,7 @@ class _EvalPages:
             limit=task.context.limits.discrepancies_per_type,
             problems=problems_of_point(series.info, point),
             instructions=self._edits.made_with[index],
-            difference=recorded_parts(made, at, self._scorecard) if by_rules else (),
+            difference=recorded_parts(made, at, self._cards.__getitem__) if by_rules else (),
             grid=self._grid(index, result) if result.cases else None,
             said=notes_about([note for _, note in self._notes], at.label, newest=index == len(snapshots) - 1),
             at=(self._cells, index - 1, index),
@@ -319,10 +319,6 @@ class _EvalPages:
         edits = {each: each.edit.new.oid for each in chain(*self._edits_by_variant.values()) if each.edit.new}
         contents = (read.content or b"" for read in self._task.context.open().read_blobs(edits.values()))
         return grouped(zip((each.decode(errors="replace").strip() for each in contents), edits, strict=True))
-
-    def _scorecard(self, snapshot: Snapshot) -> Scorecard:
-        self._cards.fill([snapshot])
-        return self._cards[snapshot]
 
     def _until(self, index: int) -> Series:
         """Return the series up to a point, for pages whose digests know of nothing later.

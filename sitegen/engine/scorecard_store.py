@@ -6,9 +6,9 @@ Snapshots are scored one after the other. Their blobs come from one stream, and 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, islice, pairwise, repeat
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from msgspec.structs import replace
 
@@ -37,12 +37,14 @@ from sitegen.engine.writer import digest, digest_of_inputs
 from sitegen.errors import POINTER, MissingObjectsError
 from sitegen.history.layout import DEFAULT_SETTINGS
 from sitegen.history.repository import MISSING
+from sitegen.importers.case import document_of
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.outcomes import CellMap
-from sitegen.model.scorecards import DocumentScore, Result, Scorecard
+from sitegen.model.scorecards import ANSWERERS, DocumentScore, Result, Scorecard
 from sitegen.model.series import Derived, EvalInfo, Series
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
+from sitegen.scoring.answerers import names_in_series
 from sitegen.scoring.kinds import (
     Embedder,
     File,
@@ -239,6 +241,8 @@ class EvalScorecards:
         self._cards: dict[str, Scorecard] = {}
         self._decoded = result_decoder()
         self._specs: tuple[MetricSpec, ...] = ()
+        self._named: dict[str, Scorecard] = {}
+        self._who: dict[object, Mapping[tuple[str, ...], str]] = {}
         self._rules_read = set[tuple[Blob | None, str]]()
         self.not_fetched = set[str]()
         """The keys of scorecards that were made without a content that is in Git LFS, and are therefore not kept."""
@@ -250,11 +254,46 @@ class EvalScorecards:
         return self._find(self.key(snapshot)) is not None
 
     def __getitem__(self, snapshot: Snapshot) -> Scorecard:
-        """Return a cached or scored scorecard; after ``series_specs``, its metrics are in the order of the series."""
-        card = self._find(self.key(snapshot))
-        if card is None:
-            raise KeyError(snapshot)
-        return in_order_of(self._specs, card) if self._specs else card
+        """Return a scorecard, scored now if need be; after ``series_specs``, with its metrics in that order."""
+        key, _ = self.shown(snapshot)
+        if key not in self._named:
+            card = self.filled([snapshot])._find(self.key(snapshot))
+            assert card is not None
+            self._named[key] = self.named(snapshot, Result(card, ())).scorecard
+        return in_order_of(self._specs, self._named[key]) if self._specs else self._named[key]
+
+    def shown(self, snapshot: Snapshot) -> tuple[str, Mapping[tuple[str, ...], str]]:
+        """Return a digest of the scorecard of a snapshot with the names of its answers, and how these say who answered.
+
+        All outputs of the series decide (``names_in_series``), so that they are scored first. A mixture of two
+        snapshots has the names of its output, a repeated run those of its iteration.
+        """
+        key, every = self.key(snapshot), self._history.snapshots
+        if traits_of(self.scorer.kind).has_cases and not self._who:
+            self.filled(every, whole=True)  # because the report of each is drawn
+            cards = [card for at in every if (card := self._find(self.key(at)))]
+            for at, who in zip(every, names_in_series(cards), strict=True):
+                self._who |= dict.fromkeys((at.slug, at.outputs, (at.slug, at.outputs)), who)
+        places = ((snapshot.slug, snapshot.outputs), snapshot.outputs, snapshot.slug)
+        own = next((self._who[place] for place in places if place in self._who), {})
+        return digest(key, repr(sorted(own.items()))) if own else key, own
+
+    def named(self, snapshot: Snapshot, result: Result) -> Result:
+        """Return the result of a snapshot with the names that its answers have in the series."""
+        card, (_, who) = result.scorecard, self.shown(snapshot)
+        by = ((each, tuple(each.axes.get(axis, "") for axis in ANSWERERS)) for each in (card.documents if who else ()))
+        names = {each.name: document_of(each.case, who[of]) if of in who else each.name for each, of in by}
+        if all(name == new for name, new in names.items()):
+            return result
+        documents = [replace(each, name=names[each.name], of_case=each.case) for each in card.documents]
+        judgements = [replace(each, document=names[each.document]) for each in result.judgements]
+        cases = []
+        for case in result.cases:
+            own = [(each, who.get((each.variant, each.model))) for each in case.answers]
+            answers = [each if of is None else replace(each, document=document_of(case.id, of)) for each, of in own]
+            cases.append(replace(case, answers=tuple(answers)))
+        card = replace(card, documents=tuple(documents))
+        return replace(result, scorecard=card, judgements=tuple(judgements), cases=tuple(cases))
 
     def results(
         self, snapshots: Iterable[Snapshot], beside: Iterable[Iterable[Snapshot]] | None = None
@@ -287,7 +326,7 @@ class EvalScorecards:
                 assert card is not None
                 result = self._decoded(content, card)
             if is_asked:
-                yield result
+                yield self.named(snapshot, result)
 
     def _scored(self, snapshots: Sequence[Snapshot]) -> Iterator[Result]:
         """Score each snapshot, in order. Hidden values are removed here, so that no later step can show them."""
@@ -340,12 +379,13 @@ class EvalScorecards:
         """Return the whole result of one snapshot."""
         return next(self.results([snapshot]))
 
-    def fill(self, snapshots: Iterable[Snapshot]) -> None:
-        """Score the snapshots whose scorecards are missing."""
+    def filled(self, snapshots: Iterable[Snapshot], *, whole: bool = False) -> Self:
+        """Score the snapshots whose scorecards are missing. ``whole``: keep the judgements as well. Returns itself."""
         missing = list({self.key(snapshot): snapshot for snapshot in snapshots if snapshot not in self}.values())
         scored = self._scored(missing)
         for snapshot, result in zip(missing, scored, strict=True):
-            self._keep(snapshot, result, whole=False)
+            self._keep(snapshot, result, whole=whole)
+        return self
 
     @property
     def newest_inputs(self) -> ScoringInputs | None:
@@ -373,10 +413,7 @@ class EvalScorecards:
         if not self._specs:
             snapshots = self._history.snapshots
             if not self.scorer.metrics:
-                self.fill(snapshots)
-            elif traits_of(self.scorer.kind).names_scores:  # whole, because the report of each is drawn
-                for _ in self.results(snapshot for snapshot in snapshots if snapshot not in self):
-                    pass
+                self.filled(snapshots)
             settings = (snapshot.settings for snapshot in snapshots)
             self._specs = series_specs(self.scorer, settings, map(self.__getitem__, snapshots))
         return self._specs
@@ -387,10 +424,10 @@ class EvalScorecards:
         ``cells``: the cells, followed through all points. ``known``: the derived values of the first points.
         """
         specs, snapshots = self.series_specs(), self._history.snapshots
-        self.fill((*snapshots, *under_newest_rules(self._history)))
-        self.fill(run for snapshot in snapshots for run in snapshot.repeated_runs)
+        self.filled((*snapshots, *under_newest_rules(self._history)))
+        self.filled(run for snapshot in snapshots for run in snapshot.repeated_runs)
         new = pairwise(snapshots[max(0, len(known) - 1) :])
-        self.fill(mixture for before, after in new for mixture in mixtures(before, after))
+        self.filled(mixture for before, after in new for mixture in mixtures(before, after))
         every_point = points(edits, specs, self.__getitem__, cells, known)
         with_usage = specs_with_usage(specs, (point.scorecard for point in every_point))
         info = replace(info, nouns=nouns_of(info.kind, specs))
@@ -449,7 +486,7 @@ class EvalScorecards:
 
     def _digests_of_beginnings(self) -> Iterator[str]:
         """Yield the digest of the key of the first snapshot, of the keys of the first two, and so on."""
-        return islice(accumulate(map(self.key, self._history.snapshots), digest, initial=""), 1, None)
+        return islice(accumulate((self.shown(at)[0] for at in self._history.snapshots), digest, initial=""), 1, None)
 
     def _find(self, key: str) -> Scorecard | None:
         card = self._cards.get(key)

@@ -296,13 +296,17 @@ class _NamedColumns:
 
     @property
     def variant(self) -> str:
-        """The column with the names of variants: several texts, at least one in several rows. Empty without one."""
+        """The column with the names of variants: texts, at least one in several rows. Empty without one.
+
+        It may have one text alone, if what its name says is nothing else: other outputs have other texts.
+        """
         # What is called a run and has no number is a variant.
         runs = called(self.by_name, (name for name in RUN_COLUMNS if name not in NAMES["time"]))
         named = (name for name in runs if not any(re.search("[0-9]$", str(row.get(name))) for row in self._rows))
         variant = next(chain(called(self.by_name, PARTS["variant"]), named), "")
         texts = [cell for row in self._rows if isinstance(cell := row.get(variant), str)]
-        repeat = 1 < len({*texts}) < len(texts)
+        is_clear = len({*texts}) > 1 or {plain_key(variant)}.isdisjoint((*PARTS["input"], *PARTS["expected"]))
+        repeat = is_clear and len({*texts}) < len(texts)
         asked = next(called(self.by_name, PARTS["input"]), "")
         is_variant = repeat and (plain_key(variant) != "prompt" or names_prompts(self._rows, variant, asked))
         return variant if is_variant else ""

@@ -90,7 +90,8 @@ SAME_OUTPUT: Final = "Both are the same output: only ground truth and rules can 
 def in_both(overlap: Overlap, series: Series) -> str:
     """A sentence on what a change is over, and what its two values count besides; empty if both have the same."""
     nouns, sides = series.info.nouns, (("before", overlap.only_before), ("after", overlap.only_after))
-    only = ", ".join([f"{len(names):,} {side}" for side, names in sides if names])
+    alone = [(f"{len(names):,} {side}", names, documents_in_short(names)) for side, names in sides if names]
+    only = ", ".join([said if short == names else f"{said} ({', '.join(short)})" for said, names, short in alone])
     if not only or not overlap.common:
         return only and f"No {'answer' if series.cells.cases else nouns.document} is in both: {only}."
     common = f"{overlap.common:,} {nouns.noun(overlap.common)}"
@@ -241,7 +242,11 @@ def overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) ->
                 return f"not comparable: {where} has no {nouns.documents} that count"
     words = [f"over {overlap.common:,} common {nouns.noun(overlap.common)}"]
     if overlap.verdict == "refused":
-        words = [f"not comparable: no {nouns.noun(1)} in common with {before.snapshot.label}"]
+        first, last = (point.scorecard.documents for point in (before, after))
+        same_case = {each.case for each in first} & {each.case for each in last}
+        same_name = {each.name for each in first} & {each.name for each in last}
+        what = "answer of the same model and variant" if same_case and not same_name else nouns.noun(1)
+        words = [f"not comparable: no {what} in common with {before.snapshot.label}"]
     for side, names in (("only before", overlap.only_before), ("only after", overlap.only_after)):
         words += [f"{side}: {first_names(documents_in_short(names), _MOST_NAMED, str)}"] * bool(names)
     return "; ".join(words)

@@ -143,13 +143,13 @@ def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> 
             labels = [snapshot.slug for snapshot in snapshots]
         if wanted:
             only = ", ".join(map("=".join, wanted.items()))
-            parts = [part_of(result, wanted) for result in study.results(history, snapshots)]
+            parts = [part_of(result, wanted) for result in study.scorecards(history).results(snapshots)]
             if lacking := [label for label, part in zip(labels, parts, strict=True) if not part.scorecard.documents]:
                 fix = f"Its values: sitegen history {quote(eval_id)} --by {quote(next(iter(wanted)))}"
                 raise ConfigurationError(f"No answer has {only}.", where=", ".join(lacking), fix=fix)
 
             def mixed(snapshot: Snapshot) -> Scorecard:
-                (whole,) = study.results(history, [replace(snapshot, commit=snapshots[0].commit)])
+                (whole,) = study.scorecards(history).results([replace(snapshot, commit=snapshots[0].commit)])
                 return part_of(whole, wanted).scorecard
 
             asked = None if traits_of(history.kind).is_recorded else mixed
@@ -158,7 +158,7 @@ def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> 
             return ComparisonDocument(changes=changes), _thresholds_of(study)
         series = study.series(history)
         base, *others = snapshots
-        results = study.results(history, snapshots) if traits_of(history.kind).answers_cases else ()
+        results = tuple(study.scorecards(history).results(snapshots)) if traits_of(history.kind).answers_cases else ()
         document = ComparisonDocument(
             variants=_variants(
                 study.timeline.manifest.entry(eval_id),
@@ -204,7 +204,7 @@ def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[Compa
                 series, sides = study.series(history), (earlier.snapshots[-1], history.snapshots[-1])
                 found = study.compared(series, *sides)
                 if len(heads) == 1:
-                    entry, results = study.timeline.manifest.entry(eval_id), study.results(history, sides)
+                    entry, results = study.timeline.manifest.entry(eval_id), [*study.scorecards(history).results(sides)]
                     variants += _variants(entry, [base, head], results, [found[-1].verdict])
                 changes.append(result_change(*found, names=(base, head), whole=series))
             places |= {eval_id: places[same[eval_id].id] for eval_id in common}

@@ -28,7 +28,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap, Lost
 from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.outcomes import CellFlip, Fate
-from sitegen.model.scorecards import ANSWERERS, DocumentScore, Result, Scorecard
+from sitegen.model.scorecards import ANSWERERS, Result, Scorecard
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.model.usage import regraded
@@ -79,15 +79,13 @@ class GateSide(Frozen):
     @property
     def card(self) -> Scorecard:
         """The scorecard of the newest output."""
-        return self.card_of(self.study.scorecards(self.history, (self.snapshot,)), self.snapshot)
+        return self.card_of(self.study.scorecards(self.history), self.snapshot)
 
     @property
-    def asked(self) -> tuple[DocumentScore, ...]:
-        """The documents of the newest output, which say whether it was asked for them."""
+    def since_made(self) -> tuple[Snapshot, ...]:
+        """The snapshots of the newest output."""
         snapshots = self.history.snapshots
-        made = max(at for at, snapshot in enumerate(snapshots) if "outputs" in snapshot.cause)
-        *_, card = as_asked(snapshots[made:], self.study.scorecards(self.history, snapshots[made:]).__getitem__)
-        return card.documents
+        return snapshots[max(at for at, snapshot in enumerate(snapshots) if "outputs" in snapshot.cause) :]
 
     def edits(self) -> OutputEdits:
         """Attribute each output up to the newest to an edit, as pages do."""
@@ -110,7 +108,7 @@ class GateSide(Frozen):
         """Estimate the noise of the repeats up to this side, as a report does."""
         snapshots = self.history.snapshots
         runs = [snapshot.repeated_runs for snapshot in snapshots]
-        cards = self.study.scorecards(self.history, (*snapshots, *chain.from_iterable(runs)))
+        cards = self.study.scorecards(self.history).filled((*snapshots, *chain.from_iterable(runs)))
         edits = self.edits().since_previous
         first_with_output = first_points_with_output(snapshots, self.history.kind)
         card_of = partial(self.card_of, cards)
@@ -127,7 +125,7 @@ class GateSide(Frozen):
             sides = (self, base) if base else (self,)
             return series_specs(eval_scorer, (at.settings for gated in sides for at in gated.history.snapshots), ())
         snapshots = self.history.snapshots
-        cards = map(self.study.scorecards(self.history, snapshots).__getitem__, snapshots)
+        cards = map(self.study.scorecards(self.history).filled(snapshots).__getitem__, snapshots)
         return specs_of(eval_scorer.kind, (base.card, *cards) if base else cards)  # the base says which is the headline
 
 
@@ -151,13 +149,16 @@ class GatedPair:
         self._sides = sides = before.snapshot, after.snapshot
         self._roles = sides[0].roles_changed_in(sides[1])
         self._is_same_output = bool(self._roles) and "outputs" not in self._roles
-        study, history = after.study, after.history
+        # Answers have the names that tell them apart in these two outputs, whoever answered in others.
+        study, history = after.study, replace(after.history, snapshots=(*before.since_made, *after.since_made))
+        kept = study.scorecards(history).filled((*history.snapshots, *mixtures(*sides)))
+        # Documents say whether the output was asked for them.
+        asked = [[*as_asked(side.since_made, kept.__getitem__)][-1] for side in (before, after)]
         results = [
-            after.judged_alone(replace(result, scorecard=replace(result.scorecard, documents=side.asked)))
-            for side, result in zip((before, after), study.results(history, sides) if self._roles else (), strict=False)
+            after.judged_alone(replace(result, scorecard=replace(result.scorecard, documents=card.documents)))
+            for card, result in zip(asked, kept.results(sides) if self._roles else (), strict=False)
         ]
-        rejudged = [after.judged_alone(result) for result in study.results(history, sides[0].judged_as(sides[1]))]
-        kept = study.scorecards(history, (*sides, *mixtures(*sides)))
+        rejudged = [after.judged_alone(result) for result in kept.results(sides[0].judged_as(sides[1]))]
         self._lacks_contents = bool(kept.not_fetched)
         card_of = partial(after.card_of, kept)
         self._series = series_of(

@@ -22,7 +22,7 @@ from sitegen.errors import SitegenError
 from sitegen.model.commits import WORKTREE
 from sitegen.model.gate import SCHEMA, GateEval, GateMetric, GateReport, Reason
 from sitegen.model.metrics import ROUNDING, Nouns, traits_of
-from sitegen.pages.labels import smallest_change, verdict_word, verdict_words
+from sitegen.pages.labels import documents_in_short, smallest_change, verdict_word, verdict_words
 from sitegen.scoring import kinds
 from sitegen.scoring.usage import all_specs
 from sitegen.text.markdown_cells import number, signed
@@ -163,7 +163,8 @@ def eval_sentence(check: GateEval, reason: Reason) -> str:
                 "Its ground truth or its outputs are gone. If this is intended, name the eval under removed in [gate]."
             )
         case "nothing in common":
-            return f"Base and head have no {nouns_of(check).document} in common."
+            what = "answer of the same model" if check.model else nouns_of(check).document
+            return f"Base and head have no {what} in common."
         case "too many broken":
             return f"{count_of_broken(check)} broke, and at most {check.max_broken:,} may."
         case "too few cases" if check.min_cases is None:
@@ -197,7 +198,8 @@ def caveats(check: GateEval) -> Iterator[str]:
     nouns, overlap = nouns_of(check), check.overlap
     if overlap and overlap.verdict == "bridged":
         sides = (("base", overlap.only_base), ("head", overlap.only_head))
-        alone = (f"{len(names):,} only at the {side} ({first_names(names, 5)})" for side, names in sides if names)
+        short = ((len(names), side, first_names(documents_in_short(names), 5)) for side, names in sides if names)
+        alone = (f"{number:,} only at the {side} ({listed})" for number, side, listed in short)
         units = nouns.document if overlap.common == 1 else nouns.documents
         if listed := ", ".join(alone):
             yield f"{overlap.common:,} {units} in common; not matched: {listed}"

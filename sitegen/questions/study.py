@@ -27,7 +27,6 @@ from sitegen.history.files_at_commit import FilesAt, manifest_at
 from sitegen.history.repository import Repository
 from sitegen.model.changes import Change
 from sitegen.model.frozen import Frozen
-from sitegen.model.scorecards import Result
 from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options, Project, open_project
@@ -58,19 +57,14 @@ class Study(Frozen):
             raise ConfigurationError(what, fix=fix)
         return self.evals[eval_id]
 
-    def results(self, history: EvalHistory, snapshots: Sequence[Snapshot]) -> tuple[Result, ...]:
-        """Score snapshots of an eval anew: the memo holds scorecards, but no judgements."""
-        return tuple(self._scorecards_of(history).results(snapshots))
-
-    def scorecards(self, history: EvalHistory, snapshots: Sequence[Snapshot]) -> EvalScorecards:
-        """Return the scorecards of an eval, after scoring the given snapshots that the memo lacks."""
-        scorecards = self._scorecards_of(history)
-        scorecards.fill(snapshots)
-        return scorecards
+    def scorecards(self, history: EvalHistory) -> EvalScorecards:
+        """Return the scorecards of an eval: those that the memo lacks are scored when they are asked for."""
+        context = replace(self.timeline.context_for(history.id), answers_a_question=True)
+        return EvalScorecards(context, history, self.memo)
 
     def series(self, history: EvalHistory) -> Series:
         """Compute all points of an eval, under their own rules and the newest rules, and the history of every cell."""
-        scorecards = self._scorecards_of(history)
+        scorecards = self.scorecards(history)
         edits = OutputEdits(history.snapshots, self.timeline.driving_edits(history.id))
         return scorecards.series(self.timeline.info(history), edits, scorecards.cells()[0])
 
@@ -81,21 +75,20 @@ class Study(Frozen):
         """
         first, last = series.place_of(before), series.place_of(after)
         if first is None or last is None or before.judged_as(after):
-            results = [*self.results(series.history, (before, after, *before.judged_as(after)))]
+            pair = replace(series.history, snapshots=(before, after))  # which decide the names of answers
+            results = [*self.scorecards(pair).results((before, after, *before.judged_as(after)))]
             for side, place in enumerate((first, last)):
-                if place is not None:  # its scorecard says what the output was asked for
-                    results[side] = replace(results[side], scorecard=series.points[place].scorecard)
+                card = results[side].scorecard if place is None else series.points[place].scorecard
+                names = ({one.name for one in of.documents} for of in (card, results[side].scorecard))
+                if next(names) == next(names):  # the scorecard of a point says what the output was asked for
+                    results[side] = replace(results[side], scorecard=card)
             noise = series.points[-1 if last is None else last].noise
             series = series_of(series.info, series.specs, (before, after), results[:2], (noise, noise), results[2:])
             first, last = 0, 1
         if series.info.recorded:  # recorded numbers have no inputs to mix
             return series, first, last, change(series, first, last)
-        mixed = self.scorecards(series.history, mixtures(before, after))
+        mixed = self.scorecards(series.history).filled(mixtures(before, after))
         return series, first, last, change(series, first, last, mixed.__getitem__)
-
-    def _scorecards_of(self, history: EvalHistory) -> EvalScorecards:
-        context = replace(self.timeline.context_for(history.id), answers_a_question=True)
-        return EvalScorecards(context, history, self.memo)
 
     @property
     def stated(self) -> set[str]:

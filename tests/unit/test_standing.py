@@ -47,7 +47,7 @@ def scored_in(repo: GitRepo, eval_id: str) -> ResultsOf:
 
     def results_of(snapshots: Sequence[Snapshot]) -> tuple[Result, ...]:
         with open_study(Options(repo=repo.path, cache=repo.path.parent / "cache")) as study:
-            return study.results(study.history(eval_id), snapshots)
+            return tuple(study.scorecards(study.history(eval_id)).results(snapshots))
 
     return results_of
 
