@@ -122,7 +122,7 @@ def test_pages_of_scores_alone_leave_out_what_takes_counts(repo: GitRepo, tmp_pa
     assert columns[:3] == ["Iteration", "Score", "Change"]
     assert "Errors" not in (tmp_path / "public/evals/desk/index.html").read_text("utf-8").partition("</figure>")[0]
     cards, numbers, columns = heads("0002.html")
-    assert cards == ["Where it comes from", "Cases"]
+    assert cards == ["Where it comes from", "How these numbers are computed", "Cases"]
     assert numbers[:4] == ["Since iteration-001", "Instructions as of", "Edited", "Instructions"]
     assert columns == ["Case", "Score"]
 
