@@ -25,7 +25,7 @@ import msgspec
 from msgspec.structs import replace
 
 from sitegen.config.models import case_settings, files_of
-from sitegen.data_files.reading import UnreadableError, ending, installed_for
+from sitegen.data_files.reading import LINES, UnreadableError, ending, installed_for
 from sitegen.data_files.yaml_reader import read_data
 from sitegen.errors import POINTER
 from sitegen.history.eval_state import EvalState, SeriesIteration, SeriesState
@@ -81,8 +81,7 @@ def fold_eval(state: EvalState, inputs_of: Callable[[EvalState], Snapshot]) -> N
     had_iterations = bool(state.iterations.units)
     if not is_path(entry.outputs):
         # In another folder, or with another kind, other files are outputs, so that every iteration is examined again.
-        kind_changed = state.kind != state.kind_by(inputs_before)
-        _fold_iterations(state, everything=moved or kind_changed)
+        _fold_iterations(state, everything=moved or state.kind != state.kind_by(inputs_before))
     if is_path(entry.outputs) or (entry.outputs == "auto" and not state.iterations.units):
         _fold_overwritten(state)
     elif len(versions := state.overwritten.snapshots) > 1 and not had_iterations:
@@ -156,10 +155,10 @@ def _fold_overwritten(state: EvalState) -> None:
     ):
         # The versions that waited for a ground truth are overwritten now.
         series.waiting.clear()
-        for run in (*((earlier,) for earlier in _earlier_runs(state, files)), files):
+        for run in (*(_drafted(state, "", (earlier,)) for earlier in _earlier_runs(state, files)), draft):
             number += 1
             series.units[str(number)] = SeriesIteration(number, f"{number:04d}")
-            drafts[str(number)] = replace(_drafted(state, "", run), label=f"iteration-{number:03d}")
+            drafts[str(number)] = replace(run, label=f"iteration-{number:03d}")
     state.output = outputs
     entry = state.entry
     is_folder = any(is_in_output(entry, blob.path.removeprefix(f"{state.active}/")) for blob in outputs[:1])
@@ -220,7 +219,7 @@ def _records_beside(
 ) -> tuple[Blob, ...]:
     """Return the records in the folder of an output, which are no outputs themselves, by precedence."""
     names, taken = records_of(state.kind, in_own_folder=in_own_folder), {blob.path for blob in outputs}
-    here, start = state.files.folder(folder), f"{folder}/" if folder else ""
+    here, start = state.files.folder(folder).files, f"{folder}/" if folder else ""
     found = (Blob(start + name, oid) for name in names if (oid := here.get(name)))
     return tuple(blob for blob in found if blob.path not in taken)
 
@@ -375,6 +374,8 @@ def _earlier_runs(state: EvalState, outputs: tuple[Blob, ...]) -> list[Blob]:
     if len(outputs) != 1 or len(state.output) > 1:
         return []
     (path, oid), repository, settings = outputs[0], state.repository, state.inputs.settings
+    if not traits_of(state.kind).is_recorded and ending(path) not in (*LINES, "csv"):  # as a rule
+        return []
     question = f"lengths of runs of {state.kind} in {path} {settings}"
     lengths = partial(runs_in_file, state.kind, path, settings)
     found = [

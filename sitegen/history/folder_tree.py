@@ -81,10 +81,10 @@ class FolderTree(Struct):
 
         Variants may also lie ``elsewhere``, in other folders.
         """
-        here, start = self.folder(folder), f"{folder}/" if folder else ""
-        first = [Blob(intern(start + name), oid) for name in names if (oid := here.get(name)) is not None][:1]
+        found = first_blob((f"{folder}/{name}".lstrip("/") for name in names), self)
+        first = (found,) if found else ()
         if not variants:
-            return tuple(first)
+            return first
         is_variant = re.compile(variants)
         of_variants = [
             Blob(f"{place}/{name}", oid)

@@ -57,7 +57,7 @@ def answer_in(path: str, glob: str) -> tuple[Answerer, str]:
 def answerers_of(files: Iterable[Blob], settings: str) -> list[Answerer]:
     """Return who answered in each file of an output, as far as its path tells."""
     glob = glob_of_answers(settings)
-    return [answer_in(file.path, glob)[0] for file in files]
+    return [answer_in(file.path, glob)[0] if glob else Answerer() for file in files]
 
 
 def files_of_each(files: Sequence[File], settings: str) -> list[tuple[Answerer, tuple[File, ...]]]:
