@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import chain, repeat
 
 from msgspec.structs import replace
@@ -72,15 +73,23 @@ def problems_of_point(info: EvalInfo, point: Point) -> tuple[Problem, ...]:
     )
 
 
+def findings_in(point: Point) -> tuple[object, ...]:
+    """Return the findings of a point, and the files that they are in: if both are the same, so are its problems."""
+    at, findings = point.snapshot, point.scorecard.findings
+    outputs = at.outputs if any(finding.about == "output" for finding in findings) else ()
+    return findings, outputs, at.ground_truth, at.mapping, at.schema
+
+
 def problems_of_points(points: Sequence[tuple[Problem, ...]], *, deleted: bool) -> tuple[Problem, ...]:
     """Return the distinct problems of all points, each with the first commit that had it.
 
     Problems that the newest point does not have are marked as past; all of them if the eval is deleted.
     """
-    newest = {_bare(problem): problem for problem in points[-1]} if points and not deleted else {}
+    bare_of = partial(replace, commit=None, values=0, paste="")
+    newest = {bare_of(problem): problem for problem in points[-1]} if points and not deleted else {}
     first: dict[Problem, Problem] = {}
     for problem in chain.from_iterable(points):
-        bare = _bare(problem)
+        bare = bare_of(problem)
         if bare not in first:
             first[bare] = replace(newest.get(bare, problem), commit=problem.commit, past=bare not in newest)
     return tuple(first.values())
@@ -92,10 +101,6 @@ def in_another_unit(values: Iterable[float | None]) -> set[int]:
     percentages = {place for place, size in sizes.items() if size > 1}
     is_mixed = any(size < 1 for size in sizes.values()) and any(10 < size <= 100 for size in sizes.values())
     return min(percentages, sizes.keys() - percentages, key=len) if is_mixed else set()
-
-
-def _bare(problem: Problem) -> Problem:
-    return replace(problem, commit=None, values=0, paste="")
 
 
 def series_of(

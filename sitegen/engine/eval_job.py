@@ -7,7 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from itertools import islice, repeat, takewhile
+from itertools import groupby, islice, repeat, takewhile
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
@@ -20,7 +20,14 @@ from sitegen.analysis.effects import best_output, windows
 from sitegen.analysis.notes import notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_otherwise
 from sitegen.analysis.regressions import steps_of
-from sitegen.analysis.series import headline, in_another_unit, problems_of_point, problems_of_points, series_of
+from sitegen.analysis.series import (
+    findings_in,
+    headline,
+    in_another_unit,
+    problems_of_point,
+    problems_of_points,
+    series_of,
+)
 from sitegen.analysis.slices import answerers, averaged, fallen_slices, moved_answerers, part_of
 from sitegen.analysis.standing import since_best, with_losses
 from sitegen.analysis.suspect_truth import suspect_truth
@@ -196,7 +203,8 @@ class _EvalJob:
         outcomes |= {window.edit: self._outcome(series, window, compared[pair]) for window, pair in edits}
         decided = tuple([window if window.before is None else outcomes[window.edit] for window in edit_windows])
         suspects, corrections = self._suspects(series)
-        of_points = [problems_of_point(series.info, point) for point in series.points]
+        others = (next(alike) for _, alike in groupby(series.points, findings_in))  # as a rule few
+        of_points = [problems_of_point(series.info, point) for point in others]
         of_source: tuple[Problem, ...] = ()
         if self._sources and newest:
             _, _, of_source = self._sources.tree_page(self._snapshots[-1], newest)
