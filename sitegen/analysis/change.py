@@ -52,8 +52,7 @@ def points(
     snapshots = edits.snapshots
     if not snapshots:
         return ()
-    kind = scorecard_of(snapshots[0]).kind
-    earliest = first_points_with_output(snapshots, kind)
+    earliest = first_points_with_output(snapshots, scorecard_of(snapshots[0]).kind)
     scored = [
         Point(
             snapshot=snapshot,

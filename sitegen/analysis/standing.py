@@ -82,8 +82,7 @@ class EvalStanding(Frozen):
     def size(self) -> float:
         """The largest loss, in hundredths of the metric's range."""
         losses = [abs(step.metrics[0].points) for step in self.worse]
-        span = self.spec.high - self.spec.low
-        return max((*losses, 100 * (self.behind or 0.0) / span))
+        return max((*losses, 100 * (self.behind or 0.0) / (self.spec.high - self.spec.low)))
 
     @property
     def loss_at_newest(self) -> Step | None:

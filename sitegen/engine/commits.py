@@ -107,8 +107,7 @@ def write_search_log(evals: Evals) -> int:
             for at, original in zip(history.snapshots, originals, strict=True):
                 copied = None if original is None or "outputs" not in at.cause else history.snapshots[original].label
                 log.append((at.commit.position, partial(iteration_entry, info, at, copied)))
-    edits = [edit for file in timeline.instructions for edit in file.edits]
-    edits.sort(key=attrgetter("path"))
+    edits = sorted(chain.from_iterable(file.edits for file in timeline.instructions), key=attrgetter("path"))
     log += [(edit.commit.position, partial(edit_entry, edit)) for edit in edits]
     log.sort(key=itemgetter(0))
     number = bisect_left(log, timeline.first_new, key=itemgetter(0)) // SHARD
@@ -181,8 +180,7 @@ def write_commits(evals: Evals, effects: EffectIndex) -> tuple[CommitView | None
         failures += done.failures
         if task.commits[0].commit.sha == WORKTREE and not any(each.commit == WORKTREE for each in failures):
             uncommitted = task.commits[0]
-    end = EndOfWalk(**asdict(timeline.end), listed=commit_list.finish())
-    END_OF_WALK.keep(build.memo, "", end)
+    END_OF_WALK.keep(build.memo, "", EndOfWalk(**asdict(timeline.end), listed=commit_list.finish()))
     return uncommitted, tuple(reversed(failures))
 
 

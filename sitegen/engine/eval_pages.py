@@ -377,7 +377,6 @@ class _EvalPages:
         """Draw edits of instructions; none if this clone lacks their texts, which is a problem of their own pages."""
         context, drawn = self._task.context, edits[:FILES]
         try:
-            patches = read_patches(context.open(), drawn, context.instructions, since.sha)
-            return draw_few(drawn, patches)
+            return draw_few(drawn, read_patches(context.open(), drawn, context.instructions, since.sha))
         except MissingObjectsError:
             return {}

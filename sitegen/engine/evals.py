@@ -114,8 +114,7 @@ def _task_for(build: Build, history: EvalHistory) -> EvalTask:
         notes=timeline.notes.get(history.id, b""),
         baselines=timeline.baselines_of(history),
     )
-    newest = range(len(history.snapshots))[-1:]
-    return replace(task, cached=tuple(_cached_rows(task, build.memo, newest)))
+    return replace(task, cached=tuple(_cached_rows(task, build.memo, range(len(history.snapshots))[-1:])))
 
 
 def _cached_rows(task: EvalTask, memo: Memo, reports: Iterable[int]) -> Iterator[CachedRow]:

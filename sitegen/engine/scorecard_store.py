@@ -312,8 +312,7 @@ class EvalScorecards:
                     keys.add(key)
                     plan.append((mixture, False, True))
             plan.append((snapshot, True, RESULTS.get(self._store, self.key(snapshot)) is None or snapshot not in self))
-        outputs = [snapshot for snapshot, _, is_scored in plan if is_scored]
-        scored = self._scored(outputs)
+        scored = self._scored([snapshot for snapshot, _, is_scored in plan if is_scored])
         for snapshot, is_asked, is_scored in plan:
             if is_scored:
                 result = next(scored)

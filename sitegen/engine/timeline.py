@@ -43,7 +43,6 @@ from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory
 from sitegen.pages.commit import ListedCommit
 from sitegen.project import Project
 from sitegen.recognition import notes_on, search_history
-from sitegen.recognition.output_series import with_repeats
 from sitegen.recognition.places import with_found_evals
 from sitegen.recognition.searched_files import Search
 from sitegen.scoring.kinds import scorer
@@ -159,7 +158,6 @@ class Build(NamedTuple):
         return self.files.last.memo
 
 
-@share_processes()
 def read_timeline(project: Project, files: SiteFiles) -> Timeline:
     """Read the history of the commit that is built.
 
@@ -305,7 +303,6 @@ class _Reading:
 
     def _folded(self, layout: Layout, since: FoldEnd | None, *, committed: bool) -> FoldedHistory:
         """Fold history. An error because there is nothing to report lists probable mistakes of the configuration."""
-        before = self._answers.before
         try:
             folded = advance(
                 self._repository,
@@ -321,18 +318,22 @@ class _Reading:
             hints += [f"{problem.message} {problem.fix}" for problem in missing.problems()]
             fix = " ".join(hints[:_HINTS]) or error.fix
             raise NothingToReportError(error.message, where=error.where, fix=fix) from None
-        if self._answers.given != before:
+        if self._answers.given != self._answers.before:
             CONFIGURATION.keep(self._memo, "answers", Configuration(answers=self._answers.given), self._read_up_to)
         return folded
 
 
 def _perhaps_repeats(history: EvalHistory, layout: Layout) -> Iterator[Problem]:
     """Yield a note if one commit added several runs of an eval that nothing names, and other commits the others."""
+    first = {each.outputs[0].path: each.commit.sha for each in reversed(history.snapshots) if each.outputs}
+    if not 1 < len({*first.values()}) < len(first):
+        return
+    from sitegen.recognition.output_series import with_repeats  # as a rule, each commit adds one run
+
     folder = layout.folders(history.id)[0] or "."
     glob = posixpath.normpath(f"{folder}/{layout.manifest.entry(history.id).outputs}")
-    first = {each.outputs[0].path: each.commit.sha for each in reversed(history.snapshots) if each.outputs}
     repeats = with_repeats(glob, [*first], lambda path: ())
-    if repeats != glob and 1 < len({*first.values()}) < len(first):
+    if repeats != glob:
         message = f"Each of the {len(first)} runs is an iteration, because not all came with the same commit."
         entry = {"dir": folder, "kind": history.kind, "outputs": posixpath.relpath(repeats, folder)}
         fix = f"If they are repeats under the same instructions, write into {layout.manifest_path}:"

@@ -6,8 +6,8 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from importlib import resources
 from itertools import chain
+from pathlib import Path
 from posixpath import splitext
 from typing import Final
 
@@ -188,8 +188,8 @@ def _plain_version(version: str) -> str:
 @cache
 def _skeleton_ids() -> frozenset[str]:
     """Return the blob ids of the instruction files that ``sitegen init`` writes, in both formats of objects."""
-    skeletons = resources.files("sitegen").joinpath("recognition", "skeletons").iterdir()
-    contents = [skeleton.read_bytes() for skeleton in skeletons if skeleton.name.endswith(".md")]
+    skeletons = Path(__file__).parents[1] / "recognition" / "skeletons"
+    contents = [skeleton.read_bytes() for skeleton in skeletons.glob("*.md")]
     return frozenset(
         algorithm(b"blob %d\0%b" % (len(content), content)).hexdigest()
         for content in contents

@@ -241,8 +241,7 @@ def is_tracked(path: Path) -> bool:
     """Whether git tracks a file or folder, or anything below it."""
     if not path.parent.is_dir():
         return False
-    answer = _run_git(path.parent, "ls-files", "--cached", "-z", "--", path.name)
-    return bool(answer.stdout)
+    return bool(_run_git(path.parent, "ls-files", "--cached", "-z", "--", path.name).stdout)
 
 
 def _run_git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
