@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.scorecards import Kappa
-from sitegen.stats.intervals import LEVEL, mean, median, normal, student
+from sitegen.stats.intervals import LEVEL, mean, median, normal, student, wilson
 from sitegen.stats.outliers import FAR
 
 T = TypeVar("T", bound=Hashable)
@@ -109,8 +109,9 @@ def cohens_kappa(pairs: Sequence[tuple[T, T]]) -> Kappa | None:
     kappa = (po - pe) / (1 - pe), where po is the share that both judged alike, and pe the share that two judges with
     these frequencies would judge alike by luck (J. Cohen, *A coefficient of agreement for nominal scales*, 1960). The
     interval is the normal one with the large-sample standard error of J. L. Fleiss, J. Cohen and B. S. Everitt, *Large
-    sample standard errors of kappa and weighted kappa*, 1969, formula 13, cut to -1..1. None for fewer than two things,
-    and if both judges use a single category: then they would agree by luck alone.
+    sample standard errors of kappa and weighted kappa*, 1969, formula 13, cut to -1..1. If all is judged alike, it has
+    no width, and the lower end follows from Wilson's interval of po. None for fewer than two things, and if both judges
+    use a single category: then they would agree by luck alone.
     """
     judged = len(pairs)
     if judged < 2:
@@ -137,7 +138,8 @@ def cohens_kappa(pairs: Sequence[tuple[T, T]]) -> Kappa | None:
     )
     variance = (alike + apart - (value - expected * (1 - value)) ** 2) / (judged * (1 - expected) ** 2)
     reach = normal(LEVEL) * sqrt(max(0.0, variance))
-    return Kappa(value=value, low=max(-1.0, value - reach), high=min(1.0, value + reach), agreed=agreed, judged=judged)
+    low = value - reach if agreed < judged else (wilson(1.0, judged).low - expected) / (1 - expected)
+    return Kappa(value=value, low=max(-1.0, low), high=min(1.0, value + reach), agreed=agreed, judged=judged)
 
 
 def mean_pairwise_cosine(vectors: Sequence[Sequence[float]]) -> float | None:
