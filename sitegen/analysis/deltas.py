@@ -24,7 +24,7 @@ from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.timeline import ROLES, Role, RoleSet, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, exchanged, regraded
 from sitegen.scoring.kinds import scorer
-from sitegen.stats.counts import PASSED, judged, total
+from sitegen.stats.counts import PASSED, judged, mean, total
 from sitegen.text.values import short_digest
 
 NO_COUNTS: Final = Counts()
@@ -182,8 +182,12 @@ def values_in_common(cards: Sequence[Scorecard], name: str, shared: Overlap) -> 
     defined = [{*card.names_by_metric.get(name, ())} for card in cards]
     left_out |= set.union(*defined) - set.intersection(*defined)
     for card in cards:
-        common = [each for each in card.documents if each.name not in left_out] if left_out else ()
-        yield dict(scorer(card.kind).metrics_for(common)).get(name) if left_out else card.metric(name)
+        if not left_out:
+            yield card.metric(name)
+            continue
+        common = [each for each in card.documents if each.name not in left_out]
+        known = dict(scorer(card.kind).metrics_for(common))  # but for metrics of packages, which are means of documents
+        yield known[name] if name in known else mean(dict(each.metrics).get(name) for each in common)
 
 
 def counts_by_case(documents: Iterable[DocumentScore]) -> dict[str, Counts]:

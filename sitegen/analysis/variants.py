@@ -126,7 +126,8 @@ def variant_of(name: str, result: Result, *, beside: Sequence[Result] = ()) -> V
 
     If it, or one that it is compared with (``beside``), has several variants, cases are told apart by variant.
     """
-    card, answers = result.scorecard, whole(part_of(result, {}))
+    card = result.scorecard
+    answers = whole(part_of(result, {"variant": next(iter(card.variants), "")}))
     if any(len(each.scorecard.variants) > 1 for each in (result, *beside)):
         told_apart = tuple([replace(document, of_case="") for document in card.documents])
         answers = whole(replace(result, scorecard=replace(card, documents=told_apart)))

@@ -99,9 +99,11 @@ class ReadOutput:
         """
         names, fields = truth.names, truth.fields
         # Names that differ by the ending of a file alone are those of one document.
-        left = {FILE_ENDING.sub("", name): name for name in names if name not in self.documents}
-        other = {name: FILE_ENDING.sub("", name) for name in self.documents if left and name not in names}
-        documents = {left.get(other.get(name, ""), name): root for name, root in self.documents.items()}
+        documents = self.documents
+        if any(map(FILE_ENDING.search, (*names, *documents))):
+            left = {FILE_ENDING.sub("", name): name for name in names if name not in documents}
+            other = {name: FILE_ENDING.sub("", name) for name in documents if left and name not in names}
+            documents = {left.get(other.get(name, ""), name): root for name, root in documents.items()}
         if len(documents) == 1:
             (root,) = documents.values()
             if truth.key not in root and fields.isdisjoint(root):

@@ -276,8 +276,8 @@ def test_documents_are_compared_by_their_headline_with_each_part_of_their_ids_un
         for n, (before, after) in enumerate([(0.5, 0.7), (0.6, 0.9), (None, 0.4)])
     )
     assert found.metrics == (
-        MetricChange(name="score", label="Score", before=0.5, after=0.5, change=0.0, higher_is_better=True),
-    )
+        MetricChange(name="score", label="Score", before=0.5, after=0.5, change=0.25, higher_is_better=True),
+    )  # over the two documents that have a score on both sides
 
 
 def test_a_result_against_itself_changes_nothing():

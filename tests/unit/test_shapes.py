@@ -91,10 +91,10 @@ def test_a_classification_has_precision_and_recall_by_class_and_a_confusion_matr
     counts = {field.attribute: (field.counts.tp, field.counts.fp, field.counts.fn) for field in card.fields}
     assert counts == {"spam": (1, 1, 0), "ham": (2, 0, 1)}
     matrix = next(panel for panel in result.panels if isinstance(panel, TablePanel))
-    assert [name for name, _ in matrix.columns] == ["Expected", "ham", "spam"]
-    assert matrix.rows == (("ham", "2", "1"), ("spam", "0", "1"))
+    assert [name for name, _ in matrix.columns] == ["Expected", "ham", "spam", "F1", "Precision", "Recall"]
+    assert matrix.rows == (("ham", "2", "1", "0.800", "1.000", "0.667"), ("spam", "0", "1", "0.667", "0.500", "1.000"))
+    assert matrix.note.endswith("mean F1 of all classes (macro F1) 0.733")
     wrong = [judgement for judgement in result.judgements if judgement.outcome != "correct"]
-    assert [(each.outcome, each.expected, each.actual, each.note) for each in wrong] == [
-        ("omission", "ham", None, "given spam"),
-        ("hallucination", None, "spam", "expected ham"),
+    assert [(one.outcome, one.expected, one.actual, one.note) for one in wrong] == [
+        ("wrong_value", "ham", "spam", "given spam")
     ]
