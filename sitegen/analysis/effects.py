@@ -25,7 +25,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import HEADLINES, BestOutput, Effect, EvalInfo, EvalSummary, Headline, Point, Series, Window
 from sitegen.model.timeline import InstructionHistory
 
-_SHARING: Final = 50  # largest number of edits before one output, besides the newest, that share its window
+_SHARING: Final = 3  # largest number of edits before one output, besides the newest, that share its window
 
 
 def windows(points: Sequence[Point], edits: OutputEdits) -> tuple[Window, ...]:
