@@ -183,8 +183,7 @@ def test_slash_opens_the_search_and_enter_goes_to_the_best_hit(visit):
     typed = "key => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))"
     page.evaluate(f"['Escape', '/'].forEach({typed})")  # before the browser draws again
     page.get_by_role("searchbox", name="Search", exact=True).fill("waybills iteration-042")
-    verdicts = ["F1 −0.070, cannot tell", "F1 −0.042, cannot tell"]  # which are loaded after the pages
-    expect(page.locator(".pal li b")).to_have_text(["Waybills, iteration-042", *verdicts])
+    expect(page.locator(".pal li b")).to_contain_text(["Waybills, iteration-042", "F1 −0.070, ", "F1 −0.042, "])
     expect(page.locator("[aria-activedescendant=found-0]")).to_be_focused()
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"evals/waybills/0042\.html$"))
