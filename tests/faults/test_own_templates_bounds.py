@@ -1,6 +1,5 @@
 """Templates of a project that never end, or that want more memory than there is, end as one error that names them."""
 
-import gc
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,10 @@ from tests.gitrepo import put
 from tests.rows import in_table
 from tests.sites import run
 
+# An error in a callback of the interpreter (of a weak reference, of the collection of garbage) is lost, and said to be:
+# the next second has another one.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 NAME = "pages/methods.html"
 NESTED_LOOPS = "{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3
 
@@ -32,16 +35,8 @@ def rendered(folder: Path, text: str) -> str:
 
 @pytest.fixture
 def shortly(monkeypatch):
-    """Pages may take a second of the processor. Nothing of Hypothesis runs with the collection of garbage.
-
-    It counts the time of collections by a function, in which an error is lost, and said to be; the next second has
-    another one.
-    """
+    """Pages may take a second of the processor."""
     monkeypatch.setattr("sitegen.engine.own_templates.SECONDS", 1)
-    callbacks = [*gc.callbacks]
-    gc.callbacks.clear()
-    yield
-    gc.callbacks.extend(callbacks)
 
 
 @in_table
