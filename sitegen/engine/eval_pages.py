@@ -248,7 +248,8 @@ class _EvalPages:
         *earlier, point = series.points
         at, change = point.snapshot, point.change
         result = cards.result(at)
-        cells, by_rules = self._ever_wrong, traits_of(self._info.kind).is_structured
+        cells = self._ever_wrong
+        has_parts = traits_of(self._info.kind).is_structured and series.specs[0].name == "f1"
         runs = list(cards.results(at.repeated_runs))
         flipped = flipped_then(cells, index, result, lambda: cards.result(snapshots[index - 1])) if index else []
         if change:
@@ -272,7 +273,7 @@ class _EvalPages:
             limit=task.context.limits.discrepancies_per_type,
             problems=problems_of_point(series.info, point),
             instructions=self._edits.made_with[index],
-            difference=recorded_parts(made, at, self._cards.__getitem__) if by_rules else (),
+            difference=recorded_parts(made, at, self._cards.__getitem__) if has_parts else (),
             grid=self._grid(index, result) if result.cases else None,
             said=notes_about([note for _, note in self._notes], at.label, newest=index == len(snapshots) - 1),
             at=(self._cells, index - 1, index),

@@ -58,8 +58,6 @@ class AlignmentPanel(Frozen, tag="alignment"):
     rows: tuple[AlignmentRow, ...]
     """The pairs by expected index, then the items that only the expected list has, then those of the output alone."""
     kind = "alignment"
-    left_out: int = 0
-    """Number of further rows, if a page limits them."""
 
     @property
     def title(self) -> str:
@@ -119,8 +117,6 @@ class SpansPanel(Frozen, tag="spans"):
     categories: tuple[str, ...]
     texts: tuple[MarkedText, ...]
     kind = "spans"
-    left_out: int = 0
-    """Number of further texts, if a page limits them."""
 
 
 Panel: TypeAlias = TablePanel | AlignmentPanel | SpansPanel | NotePanel

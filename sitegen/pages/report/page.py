@@ -90,7 +90,7 @@ class ReportView(Frozen, dict=True, gc=True):
     """Address of the file with the whole result, relative to the page, for a page without a site around it, which loads
     nothing; None: its place in a site."""
     difference: tuple[DifferencePart, ...] = ()
-    """Why the run's own record has another F1."""
+    """What leads from the headline that the run recorded to the computed one; empty if that is not known."""
     grid: CaseGrid | None = None
     """The answers, side by side; None if the output has no cases."""
     said: tuple[Note, ...] = ()
@@ -186,26 +186,9 @@ class ReportView(Frozen, dict=True, gc=True):
         return [panel for panel in self.result.panels if panel.kind != "alignment"]
 
     @property
-    def _alignments(self) -> list[AlignmentPanel]:
-        return [panel for panel in self.result.alignments if panel.rows]
-
-    @cached_property
     def alignments(self) -> list[AlignmentPanel]:
-        """The first alignments with their first rows."""
-        return [
-            replace(panel, rows=panel.rows[:ALIGNED], left_out=max(0, len(panel.rows) - ALIGNED))
-            for panel in self._alignments[:LISTS]
-        ]
-
-    @property
-    def more_alignments(self) -> int:
-        """Number of alignments that are not shown."""
-        return max(0, len(self._alignments) - LISTS)
-
-    @property
-    def parts(self) -> tuple[DifferencePart, ...]:
-        """What leads from the recorded F1 to the computed one; empty if it is not known."""
-        return self.difference if self.specs[0].name == "f1" else ()
+        """The alignments with rows, of which the page shows ``LISTS``."""
+        return [panel for panel in self.result.alignments if panel.rows]
 
     @property
     def tree(self) -> str:
@@ -242,11 +225,6 @@ class ReportView(Frozen, dict=True, gc=True):
         return (*self.specs[:1], *(spec for spec in self.specs[1:] if self.card.metric(spec.name) is not None))
 
     @property
-    def more_documents(self) -> int:
-        """Number of documents that are not listed."""
-        return max(0, len(self.card.documents) - DOCUMENTS)
-
-    @property
     def rows(self) -> str:
         """Address of the file with the discrepancies that the page can load, relative to the report."""
         return links.file_name(links.report_rows(self.info.id, self.snapshot.slug))
@@ -256,9 +234,9 @@ class ReportView(Frozen, dict=True, gc=True):
         """Whether the page omits parts of what was judged, so that the data file has to be written."""
         return bool(
             self.discrepancies.left_out
-            or self.more_documents
-            or self.more_alignments
-            or any(alignment.left_out for alignment in self.alignments)
+            or self.card.documents[DOCUMENTS:]
+            or self.alignments[LISTS:]
+            or any(alignment.rows[ALIGNED:] for alignment in self.alignments)
             or any(isinstance(panel, SpansPanel) and spans.is_bounded(panel) for panel in self.panels)
         )
 
@@ -278,7 +256,7 @@ class ReportView(Frozen, dict=True, gc=True):
     @property
     def why_otherwise(self) -> str:
         """Why the record differs."""
-        return why_otherwise(self.snapshot, self.card, self.specs, self.previous, explained=bool(self.parts))
+        return why_otherwise(self.snapshot, self.card, self.specs, self.previous, explained=bool(self.difference))
 
     @property
     def cause(self) -> str:
