@@ -109,8 +109,9 @@ def uncommitted_manifest(options: Options) -> str:
     place, head = find_repository(options.repo, options.rev or "HEAD")
     if place.root is None or head is None or options.worktree:
         return ""
-    path = f"{read_site(place.root).value.evals_dir}/manifest.yaml"
-    return path if (place.root / path).is_file() and FilesAt(place, head).blob_id(path) is None else ""
+    files = FilesAt(place, head)
+    path = f"{read_site(files.of_work_tree.read_rules).value.evals_dir}/manifest.yaml"
+    return path if (place.root / path).is_file() and files.blob_id(path) is None else ""
 
 
 def closing_line(site: Site) -> str:

@@ -96,12 +96,13 @@ def _discover(place: RepositoryPlace, head: str) -> tuple[Discovery, Mapping[str
     from sitegen.recognition.discovery import discover
     from sitegen.recognition.files import files_of_history
 
-    config, repository = read_site(place.top).value, Repository(place)
-    layout = Layout(config, manifest_at(FilesAt(place, head, on_disk=True), config).value)
+    files, repository = FilesAt(place, head, on_disk=True), Repository(place)
+    config = read_site(files.read_rules).value
+    layout = Layout(config, manifest_at(files, config).value)
     discovery = discover(repository, layout, files_of_history(repository, head))
     site = site_text(discovery.instructions) if discovery.adds_globs else None
-    files = {layout.manifest_path: discovery.manifest, SITE: site}
-    return discovery, {path: text for path, text in files.items() if text is not None}
+    texts = {layout.manifest_path: discovery.manifest, SITE: site}
+    return discovery, {path: text for path, text in texts.items() if text is not None}
 
 
 def discovery_lines(discovery: Discovery) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from posixpath import basename
 from typing import Any, Final
@@ -32,7 +32,8 @@ from sitegen.model.problems import Finding, Parsed, Problem
 from sitegen.text.keys import key_path, names_of, nearest
 from sitegen.text.plain import is_web_address
 
-Read = Callable[[str], bytes | None]
+Read = Callable[[str, int], bytes | None]
+"""Reads a file of at most so many bytes that decides how others are read, as ``read_rules`` does."""
 
 _BASELINE: Final = re.compile(r"\w[\w.-]*")  # the name of a baseline, as ``compare EVAL@NAME`` takes it
 
@@ -51,14 +52,13 @@ _NOT_OF_A_FILE: Final[dict[Location, tuple[str, str]]] = {
 """Keys that no file of a project may set: the reason, and how the user sets them."""
 
 
-def read_site(root: Path | None, *, read: Read | None = None) -> Parsed[SiteConfig]:
+def read_site(read: Read) -> Parsed[SiteConfig]:
     """Read the site's configuration: ``sitegen.toml``, else ``[tool.sitegen]`` of ``pyproject.toml``, else defaults.
 
-    Unknown keys and wrong values do not count, and are findings that name the file. ``read``: returns a file's content
-    by its path, for a repository without a work tree. Raises ConfigurationError if a file cannot be read, or if
-    ``redact`` is wrong or misspelt: values that it should hide would be on the site.
+    Unknown keys and wrong values do not count, and are findings that name the file. Raises ConfigurationError if a file
+    cannot be read, or if ``redact`` is wrong or misspelt: values that it should hide would be on the site.
     """
-    for name, content in _site_contents(root, read):
+    for name, content in _site_contents(read):
         table: Any = _toml(name, content)
         if name == "pyproject.toml":
             tool = table.get("tool")
@@ -93,23 +93,18 @@ def missing_baseline(name: str, revision: str) -> Problem:
     return Problem("note", message, fix, path=SITE_FILES[0], field=f"baselines.{name}")
 
 
-def located(problems: Iterable[Problem], root: Path | None, *, read: Read | None = None) -> Iterator[Problem]:
-    """Yield problems; those of the site's configuration with file and line of their keys.
-
-    ``read``: as for ``read_site``.
-    """
-    contents: list[tuple[str, bytes]] | None = None
+def located(problems: Iterable[Problem], read: Read) -> Iterator[Problem]:
+    """Yield problems; those of the site's configuration with file and line of their keys."""
+    contents = cache(lambda: _site_contents(read)[:1])  # few projects have such a problem
     for problem in problems:
         if not (problem.past or problem.line) and problem.path == SITE_FILES[0]:
-            contents = _site_contents(root, read)[:1] if contents is None else contents
-            for name, content in contents:
+            for name, content in contents():
                 problem = replace(problem, path=name, line=_line_of(name, content, problem.field))
         yield problem
 
 
-def _site_contents(root: Path | None, read: Read | None) -> list[tuple[str, bytes]]:
-    found = read if root is None else partial(read_rules, root, largest=LARGEST_CONFIGURATION)
-    return [(name, content) for name in SITE_FILES if found and (content := found(name)) is not None]
+def _site_contents(read: Read) -> list[tuple[str, bytes]]:
+    return [(name, content) for name in SITE_FILES if (content := read(name, LARGEST_CONFIGURATION)) is not None]
 
 
 def read_rules(root: Path, name: str, largest: int) -> bytes | None:

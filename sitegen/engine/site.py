@@ -273,7 +273,7 @@ class SiteWriter:
         """By the id of an eval and the key in its entry."""
         files, manifest = self._timeline.files, self._timeline.layout.manifest_path
         problems = chain(unmatched(self._evals), *(record.problems for record in self._evals.records.values()))
-        for problem in located(problems, files.place.root, read=files.read_rules):
+        for problem in located(problems, files.of_work_tree.read_rules):
             if problem.past or problem.line or problem.path != manifest:
                 yield problem
                 continue

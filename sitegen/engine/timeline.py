@@ -198,11 +198,10 @@ class _Reading:
     def __init__(self, project: Project, memo: CacheStore, configured_as: Timeline | None) -> None:
         """Read what users wrote."""
         self._project, self._memo, self._configured_as = project, memo, configured_as
-        self._root = project.place.root
         self._head = project.head or Repository(project.place).resolve(project.revision)
         self._files = files = FilesAt(project.place, self._head)
         self._newest_files = FilesAt(project.place, self._head, on_disk=project.options.worktree)
-        self._config, of_site = read_site(self._root, read=files.read_rules)
+        self._config, of_site = read_site(files.of_work_tree.read_rules)
         stated, of_manifest = manifest_at(self._newest_files, self._config, partial(manifest_of, memo))
         self._manifest = stated
         self._remarks = [finding.in_file(finding.file) for finding in of_site]
@@ -219,7 +218,7 @@ class _Reading:
     def timeline(self, since: FoldEnd | None) -> Timeline:
         """Find the evals that nobody named, and fold history by all of them."""
         project, files, searches = self._project, self._files, [self._search]
-        if project.options.worktree and self._root is not None:  # uncommitted files take precedence
+        if project.options.worktree and project.place.root is not None:  # uncommitted files take precedence
             searches.insert(0, Search(self._newest_files))
         evaluations = [search.evaluation for search in searches]
         config, manifest = self._config, self._manifest
@@ -273,7 +272,7 @@ class _Reading:
             redaction(config.redact)
         except ConfigurationError as error:
             wrong = Problem("error", error.message, error.fix or "", path=SITE_FILES[0], field="redact")
-            raise next(map(error_of, located([wrong], self._root, read=self._files.read_rules))) from None
+            raise next(map(error_of, located([wrong], self._files.of_work_tree.read_rules))) from None
         entries = []
         for entry in manifest.evals:
             try:

@@ -73,6 +73,11 @@ class FilesAt:
             )
         return read.content
 
+    @property
+    def of_work_tree(self) -> "FilesAt":
+        """Those of the work tree over the commit."""
+        return FilesAt(self.place, self._commit, on_disk=True)
+
     def versions(self, path: str, largest: int = LARGEST_BLOB, *, newest: int = 0) -> Iterator[bytes]:
         """Yield the contents of the file in this commit and earlier ones that can be read, the newest first."""
         for commit in self.commits(path)[newest:]:

@@ -60,7 +60,7 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
         if earlier:
             timeline = earlier.timeline
             with suppress(ConfigurationError):  # the limits of its own commit, unless these cannot be read
-                gate = read_site(None, read=timeline.files.read_rules).value.gate
+                gate = read_site(timeline.files.read_rules).value.gate
                 timeline = replace(timeline, config=dataclasses.replace(timeline.config, gate=gate))
             earlier = replace(earlier, timeline=timeline)
         return _gate_report(earlier, later, start)
@@ -98,7 +98,7 @@ def _gate_report(earlier: Study | None, later: Study, start: str) -> GateReport:
     named = chain.from_iterable(slices_by_name(card).items() for card in cards)
     slices = {key for name, values in named for key in (name, ",".join(values))}
     idle = idle_limits(gate, {"eval": {**at_base, **at_head}, "metric": metrics, "slice": slices})
-    for problem in located(idle, later.timeline.files.place.root, read=later.timeline.files.read_rules):
+    for problem in located(idle, later.timeline.files.of_work_tree.read_rules):
         raise error_of(problem)
     histories = ({eval_id: side.history for eval_id, side in sides.items()} for sides in (at_base, at_head))
     before = {eval_id: at_base[old] for old, eval_id in ids_since(*histories).items()}

@@ -30,9 +30,8 @@ class PublicCheck:
     def __init__(self, options: Options) -> None:
         """Raises ConfigurationError if the configuration is wrong."""
         self._project = project = open_project(options, "")
-        repository = Repository(project.place)
-        head = project.head or repository.resolve(project.revision)
-        config = read_site(project.place.root, read=FilesAt(repository.place, head).read).value
+        head = project.head or Repository(project.place).resolve(project.revision)
+        config = read_site(FilesAt(project.place, head, on_disk=True).read_rules).value
         self._detector = Detector(config.public.allow)
 
     def check(self, unmatched_redactions: tuple[str, ...]) -> None:

@@ -116,8 +116,8 @@ def baseline_commit(options: Options, name: str) -> str | None:
     So no file of a branch chooses what ``main`` is. Raises ConfigurationError if this clone lacks the commit.
     """
     project = open_project(options, "")
-    root, read = project.place.root, FilesAt(project.place, project.head).read_rules if project.head else None
-    revision = read_site(root, read=read).value.baselines.get(name)
+    read = FilesAt(project.place, project.head or "", on_disk=True).read_rules
+    revision = read_site(read).value.baselines.get(name)
     if revision is None:
         return None
     repository = Repository(project.place)
@@ -127,7 +127,7 @@ def baseline_commit(options: Options, name: str) -> str | None:
     try:
         return repository.resolve(revision)
     except SitegenError:
-        raise error_of(next(located([missing_baseline(name, revision)], root, read=read))) from None
+        raise error_of(next(located([missing_baseline(name, revision)], read))) from None
 
 
 def read_series(options: Options, eval_id: str) -> Series:

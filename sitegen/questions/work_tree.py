@@ -134,7 +134,8 @@ class WorktreeProject(Frozen, gc=True, dict=True):
             raise SitegenError(
                 "A bare repository has no work tree to score.", where=str(repository.top), fix="Clone it."
             )
-        config, of_site = read_site(root)
+        files = FilesAt(repository, head or "", on_disk=True)
+        config, of_site = read_site(files.read_rules)
         if evals_dir is not None:
             # A relative path starts at the current folder if that is in the project, and else at the top.
             from_here = evals_dir.absolute()
@@ -144,7 +145,6 @@ class WorktreeProject(Frozen, gc=True, dict=True):
                 fix = "Name a folder below the project's."
                 raise ConfigurationError("There is no such folder in the project.", where=str(evals_dir), fix=fix)
             config = dataclasses.replace(config, evals_dir=name)
-        files = FilesAt(repository, head or "", on_disk=True)
         manifest, of_manifest = manifest_at(files, config)
         searched = Search(files, stated=manifest.evals)
         layout = Layout(*with_found_evals(config, manifest, searched))

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import EvalConfig
-from sitegen.config.site import read_site
+from sitegen.config.site import read_rules, read_site
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_toml
 from sitegen.text.globs import matches
@@ -173,7 +173,7 @@ def test_a_wrong_setting_is_named_with_its_line_in_the_manifest(tmp_path, settin
 def test_limits_of_sitegen_toml_are_finite(tmp_path, number):
     keys = ("[llm]\ntimeout", "temperature", "[gate]\ndrop", "[gate.metrics.f1]\nfloor")
     (tmp_path / "sitegen.toml").write_text("".join(f"{key} = {number}\n" for key in keys))
-    findings = read_site(tmp_path).findings
+    findings = read_site(lambda name, largest: read_rules(tmp_path, name, largest)).findings
     assert sorted(finding.line or 0 for finding in findings) == [2, 3, 5, 7]
     assert all("a finite number is wanted. It does not count." in finding.message for finding in findings)
 

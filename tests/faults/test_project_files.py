@@ -4,12 +4,13 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import INSTRUCTIONS, MAPPINGS, EvalConfig, SiteConfig
-from sitegen.config.site import read_site
+from sitegen.config.site import read_rules, read_site
 from sitegen.errors import ConfigurationError, Notice, RepositoryError
 from sitegen.history import repository_place
 from sitegen.history.repository import Repository
@@ -41,7 +42,7 @@ def test_a_configuration_that_is_no_regular_file_is_an_error(tmp_path, kind):
         case _:
             file.symlink_to("/dev/zero" if kind == "device" else tmp_path / "outside")
     with pytest.raises(ConfigurationError, match=r"sitegen\.toml cannot be read: it is "):
-        read_site(file.parent)
+        read_site(partial(read_rules, file.parent))
 
 
 @in_table
@@ -63,7 +64,7 @@ def test_a_ground_truth_beside_its_folder_is_inside():
 @pytest.mark.parametrize("line", ['evals_dir = "../evals"', 'mapping = ["../m.yaml"]', 'instructions = ["/../*.md"]'])
 def test_a_path_outside_that_a_configuration_names_does_not_count(tmp_path, line):
     (tmp_path / "sitegen.toml").write_text(f'title = "x"\n{line}\n')
-    site, [finding] = read_site(tmp_path)
+    site, [finding] = read_site(partial(read_rules, tmp_path))
     assert replace(site, instructions=INSTRUCTIONS, mapping=MAPPINGS) == SiteConfig(title="x")
     assert all("../" not in path for path in (*site.instructions, *site.mapping, site.evals_dir))
     assert (finding.severity, finding.line) == ("error", 2)

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -30,7 +31,7 @@ from sitegen.config.models import (
     SiteConfig,
     SlicedLimits,
 )
-from sitegen.config.site import read_site
+from sitegen.config.site import read_rules, read_site
 from sitegen.errors import ConfigurationError
 from sitegen.model.problems import Finding, Parsed
 from tests.rows import in_table
@@ -59,12 +60,11 @@ def lost(text: str) -> tuple[Manifest, list[tuple[str, int | None]]]:
 
 def site(folder: Path, text: str, name: str = "sitegen.toml") -> Parsed[SiteConfig]:
     (folder / name).write_text(text)
-    return read_site(folder)
+    return read_site(partial(read_rules, folder))
 
 
 def test_without_any_file_the_defaults_hold(tmp_path: Path) -> None:
-    assert read_site(tmp_path) == Parsed(SiteConfig())
-    assert read_site(None) == Parsed(SiteConfig())
+    assert read_site(partial(read_rules, tmp_path)) == Parsed(SiteConfig())
 
 
 def test_every_key_of_the_site_is_read(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_every_key_of_the_site_is_read(tmp_path: Path) -> None:
         '[gate]\nfloor = 0.5\nnoise = false\nremoved = ["old"]\nmetrics.recall = {drop = 1}\n'
         '[gate.evals."a.b"]\ndrop = 2.5\nmetrics = {f1 = {floor = 0.9}}\n'
     )
-    assert read_site(tmp_path).value == SiteConfig(
+    assert read_site(partial(read_rules, tmp_path)).value == SiteConfig(
         title="Mine",
         base_url="https://example.org",
         instructions=("a/*.md",),
@@ -94,13 +94,13 @@ def test_every_key_of_the_site_is_read(tmp_path: Path) -> None:
 
 def test_the_table_of_pyproject_counts_where_there_is_no_file_of_our_own(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "x"\n[tool.sitegen]\ntitle = "Theirs"\n')
-    assert read_site(tmp_path).value.title == "Theirs"
+    assert read_site(partial(read_rules, tmp_path)).value.title == "Theirs"
     (tmp_path / "sitegen.toml").write_text('title = "Ours"\n')
-    assert read_site(tmp_path).value.title == "Ours"
+    assert read_site(partial(read_rules, tmp_path)).value.title == "Ours"
 
 
 def test_a_repository_without_a_work_tree_is_read_through_git() -> None:
-    assert read_site(None, read={"sitegen.toml": b'title = "Bare"'}.get).value.title == "Bare"
+    assert read_site(lambda name, _: {"sitegen.toml": b'title = "Bare"'}.get(name)).value.title == "Bare"
 
 
 @pytest.mark.parametrize("row", SITE, ids=lambda row: row["text"])
