@@ -17,24 +17,27 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import Compared, as_asked, comparable_since, shapley_parts, subsets, values_in_common
+from sitegen.analysis.deltas import Compared, as_asked, comparable_since, shapley_values, subsets, values_in_common
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.flips import different_outputs, flips
 from sitegen.analysis.noise.repeats import noise_so_far
 from sitegen.analysis.noise.samples import interval_of
-from sitegen.analysis.series import first_points_with_output
+from sitegen.analysis.series import first_points_with_output, series_of
 from sitegen.model.changes import Change, DeltaParts, MetricDelta
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import CellMap, Flips
-from sitegen.model.scorecards import ANSWERERS, Scorecard
+from sitegen.model.scorecards import ANSWERERS, Result, Scorecard
 from sitegen.model.series import Derived, Point, Series
-from sitegen.model.timeline import Snapshot
+from sitegen.model.timeline import RoleSet, Snapshot
 from sitegen.model.usage import regraded
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.usage import TOTALS, USAGE
 
 ScorecardOf: TypeAlias = Callable[[Snapshot], Scorecard]
 """Returns the scorecard of each of the ``mixtures`` of two points."""
+
+ResultsOf: TypeAlias = Callable[[Sequence[Snapshot]], Iterable[Result]]
+"""Returns the results of snapshots, which are scored for it if need be."""
 
 
 def points(
@@ -103,7 +106,7 @@ def _if_in_truth(then: Scorecard, now: Scorecard) -> Scorecard:
 def change(series: Series, before: int, after: int, scorecard_of: ScorecardOf | None = None) -> Change:
     """Return what became of an eval from one point to another, given by their indices in either order.
 
-    ``scorecard_of``: without it, changes of two points that are not neighbours have parts only if one role differs.
+    ``scorecard_of``: without it, not all changes of two points that are not neighbours have parts.
     """
     return changes(series, [(before, after)], scorecard_of)[before, after]
 
@@ -145,7 +148,8 @@ def change_between(
     roles = before.snapshot.roles_changed_in(after.snapshot)
     model, judge = compared.exchanges
     moved = Change(overlap=compared.overlap, metrics=(), model=model, judge=judge, flips=flips)
-    moved = replace(moved, metrics=_metric_deltas(before, after, moved, scorecard_of))
+    alike = compared_alike(before, after, scorecard_of)
+    moved = replace(moved, metrics=_metric_deltas(before, after, moved, alike, scorecard_of))
     if "outputs" not in roles or after.scorecard.traits.is_recorded:
         return moved
     from sitegen.analysis.noise.changes import change_verdict  # takes time to import; new outputs alone need it
@@ -153,7 +157,7 @@ def change_between(
     later = max((before.noise, after.noise), key=lambda noise: noise.outputs if noise else 0)
     is_comparable = moved.overlap.verdict == "comparable"
     verdict = change_verdict(
-        compared_alike(before, after, scorecard_of),
+        alike,
         flips,
         noise=(before.noise, after.noise) if roles == ("outputs",) and is_comparable else (later, later),
         higher_is_better=headline.higher_is_better,
@@ -162,16 +166,21 @@ def change_between(
 
 
 def _metric_deltas(
-    before: Point, after: Point, moved: Change, scorecard_of: ScorecardOf | None
+    before: Point, after: Point, moved: Change, alike: Compared, scorecard_of: ScorecardOf | None
 ) -> tuple[MetricDelta, ...]:
+    """Return the change of every metric, with its parts. ``alike``: both sides as the later truth and rules judge them.
+
+    Without ``scorecard_of``, it has parts only if one role differs, or one beside outputs that are judged alike.
+    """
     names = dict.fromkeys(name for side in (before, after) for name, _ in side.scorecard.metrics)
     if moved.overlap.verdict == "refused":
         return tuple(MetricDelta(name, None, None) for name in names)
     roles = before.snapshot.roles_changed_in(after.snapshot)
-    cards = {(): before.scorecard, roles: after.scorecard}
-    if scorecard_of:
-        for subset in tuple(subsets(roles))[1:-1]:
-            cards[subset] = scorecard_of(before.snapshot.with_roles_of(after.snapshot, subset))
+    others: RoleSet = tuple(role for role in roles if role != "outputs")
+    cards = dict.fromkeys(subsets(others), before.scorecard)  # the earlier output, as each part of the later judges it
+    is_alike = alike.before is not before.scorecard or "outputs" not in roles
+    if scorecard_of and others[1:] and is_alike:
+        cards |= {of: scorecard_of(before.snapshot.with_roles_of(after.snapshot, of)) for of in cards}
     answers = [side.scorecard.usage.answers if side.scorecard.usage else 0 for side in (before, after)]
     same_answers = moved.overlap.verdict == "comparable" and answers[0] == answers[1]
     by = ({tuple(map(one.axes.get, ANSWERERS)) for one in side.scorecard.documents} for side in (before, after))
@@ -179,16 +188,23 @@ def _metric_deltas(
     deltas = []
     for name in names:
         delta = MetricDelta(name, None, None)
+        sides = [side.scorecard for side in (before, after)]
         if not regraded(moved.judge, name) and name not in not_alike:
-            sides = [*cards.values()]
             own = [card.metric(name) for card in sides]
-            found = own if name in USAGE else values_in_common(sides, name, moved.overlap)
-            values = dict(zip(cards, found, strict=True))
-            earlier, later = values[()], values[roles]
+            earlier, later = own if name in USAGE else values_in_common(sides, name, moved.overlap)
             if earlier is not None and later is not None:
                 whole = later - earlier
-                # Only outputs cause a change of usage.
-                parts = DeltaParts(whole, 0.0, 0.0) if name in USAGE else shapley_parts(roles, values.get)
+                parts = None
+                if name in USAGE:  # only outputs cause a change of usage
+                    parts = DeltaParts(whole, 0.0, 0.0)
+                elif scorecard_of or not others[is_alike:]:
+                    by_outputs = alike.difference(name) if "outputs" in roles else 0.0
+                    values = dict(zip(cards, values_in_common([*cards.values()], name, moved.overlap), strict=True))
+                    of_each = shapley_values(others, values.__getitem__)
+                    if by_outputs is not None and of_each is not None:
+                        by_others = whole - by_outputs
+                        rules = of_each["rules"] if others[1:] else by_others if "rules" in others else 0.0
+                        parts = DeltaParts(by_outputs, by_others - rules, rules)
                 delta = MetricDelta(name, whole, parts)
         deltas.append(delta)
     return tuple(deltas)
@@ -201,7 +217,8 @@ def compared_alike(before: Point, after: Point, scorecard_of: ScorecardOf | None
     those of the later point are the newest; and if these ask for other fields, for which an output has no values.
     """
     own, mixed = (before.scorecard, after.scorecard), before.snapshot.judged_as(after.snapshot)
-    now = scorecard_of(mixed[0]) if mixed and scorecard_of else before.now if after.now is after.scorecard else None
+    is_newest = after.now is None or after.now is after.scorecard
+    now = scorecard_of(mixed[0]) if mixed and scorecard_of else before.now if is_newest else None
     if not mixed or now is None or own[1].traits.is_recorded:  # as a rule
         return Compared(*own)
     then = scored_now(replace(before, now=now))
@@ -241,6 +258,27 @@ def scored_now(point: Point) -> Scorecard:
     values = dict(scorer(now.kind).metrics_for([each for each in now.documents if each.name not in added]))
     metrics = tuple(metric._replace(value=values.get(metric.name)) for metric in now.metrics)
     return replace(now, metrics=metrics, documents=tuple(each for each in now.documents if each.name not in added))
+
+
+def judged_today(series: Series, pair: tuple[int, int], results_of: ResultsOf) -> tuple[Series, tuple[int, int]]:
+    """Return a series in which the newest ground truth and rules judge the outputs of two points, and their indices.
+
+    It is the given one if they score by these as they did at their time. Else it has these two alone. What is told of
+    today, of an edit or of going back, is the ``change`` of the two.
+    """
+    sides = series.points[pair[0]], series.points[pair[1]]
+    compared = compared_now(*sides)
+    cards = compared.before, compared.after
+    if cards == (sides[0].scorecard, sides[1].scorecard):  # as a rule
+        return series, pair
+    under = [side.snapshot.under_rules_of(series.points[-1].snapshot) for side in sides]
+    names = [{document.name for document in card.documents} for card in cards]
+    results = [
+        replace(result, scorecard=card, judgements=tuple(each for each in result.judgements if each.document in listed))
+        for result, card, listed in zip(results_of(under), cards, names, strict=True)
+    ]
+    noise = sides[1].noise  # of both: the means of repeats are by the rules of their time
+    return series_of(series.info, series.specs, under, results, (noise, noise)), (0, 1)
 
 
 def best_points(points: Sequence[Point], specs: Sequence[MetricSpec]) -> dict[str, tuple[int | None, ...]]:

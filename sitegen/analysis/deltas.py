@@ -1,8 +1,9 @@
 """Splits the change of a metric from one point to another into what caused it.
 
-Two points differ in up to three roles: outputs, ground truth, rules. Scoring the mixtures (the outputs of one point
-with the ground truth of the other, and so on) shows the effect of each role after any set of others. Its mean over all
-orders is the Shapley value (L. S. Shapley, *A value for n-person games*, 1953); these sum to the whole exactly.
+Two points differ in up to three roles: outputs, ground truth, rules. The part of the outputs is the change as the later
+ground truth and rules judge both, by which verdicts and flips go; the rest is what these two made of the earlier
+output. If both of them changed, each has its Shapley value (L. S. Shapley, *A value for n-person games*, 1953): the
+mean of its effects before and after the other. The parts sum to the whole exactly.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
-from sitegen.model.changes import DeltaParts, Overlap
+from sitegen.model.changes import Overlap
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import LIFT, ROUNDING, Counts, MetricSpec
 from sitegen.model.scorecards import DocumentScore, Scorecard
-from sitegen.model.timeline import ROLES, Role, RoleSet, Snapshot
+from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import Exchange, RunUsage, exchanged, regraded
 from sitegen.scoring.kinds import scorer
 from sitegen.stats.counts import PASSED, judged, mean, total
@@ -227,17 +228,9 @@ R = TypeVar("R", bound=str)
 
 def mixtures(before: Snapshot, after: Snapshot) -> tuple[Snapshot, ...]:
     """Return the snapshots that a delta needs scored besides the two; none if they differ in one role only."""
-    return tuple(before.with_roles_of(after, subset) for subset in tuple(subsets(before.roles_changed_in(after)))[1:-1])
-
-
-def shapley_parts(roles: Sequence[Role], metric_of: Callable[[RoleSet], float | None]) -> DeltaParts | None:
-    """Split ``metric_of(roles) - metric_of(())`` into the part of each role; None if any value is undefined.
-
-    ``roles``: those that differ between two points. ``metric_of``: returns the metric of the earlier point with a
-    subset of these roles taken from the later point.
-    """
-    parts = shapley_values(roles, metric_of)
-    return None if parts is None else DeltaParts(*[parts.get(role, 0.0) for role in ROLES])
+    roles = before.roles_changed_in(after)
+    others = [*subsets([role for role in roles if role != "outputs"])]
+    return tuple(before.with_roles_of(after, subset) for subset in others[1:] if subset != roles)
 
 
 def shapley_values(roles: Sequence[R], metric_of: Callable[[tuple[R, ...]], float | None]) -> dict[R, float] | None:

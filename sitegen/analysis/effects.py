@@ -15,7 +15,6 @@ from operator import attrgetter
 from typing import Final, TypeAlias
 
 from sitegen.analysis.change import compared_now
-from sitegen.analysis.deltas import Compared
 from sitegen.analysis.edits import BEFORE_ANY, OutputEdits, attributed_to, other_edit
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.model.changes import Decision
@@ -35,6 +34,8 @@ def windows(points: Sequence[Point], edits: OutputEdits) -> tuple[Window, ...]:
     several its last one; if possible an output by the same model and judge as the earlier point, certainly made with
     the edit, readable, no copy, and with the most documents of the earlier point.
 
+    The newest ground truth and rules judge both outputs. Of one that was scored again, the last point is named.
+
     Several edits before the same output share its window: nothing tells which of them moved it.
     """
     made_by = [attributed_to(commits) for commits in edits.made_with]
@@ -51,7 +52,7 @@ def windows(points: Sequence[Point], edits: OutputEdits) -> tuple[Window, ...]:
         window, missing = Window(edit=position, before=None, after=index, or_edit=other_edit(edits.made_with[index])), 0
         if earlier := bisect_left(positions, position):
             before = newest[positions[earlier - 1]]
-            compared = Compared(points[before].scorecard, point.scorecard)
+            compared = compared_now(points[before], point)
             (model, judge), missing = compared.exchanges, len(compared.overlap.only_before)
             differences = (compared.difference(metric.name) for metric in compared.after.metrics[:HEADLINES])
             window = window._replace(
@@ -67,7 +68,10 @@ def windows(points: Sequence[Point], edits: OutputEdits) -> tuple[Window, ...]:
             found[position], flaws[position] = window, flaw
     commits = {edit.commit.position: edit.commit for edit in edits.edits}
     edited = [*commits]
+    starts = [index for index, point in enumerate(points) if "outputs" in point.snapshot.cause]
+    ends = [*starts, len(points)]
     for at, window in [*found.items()]:
+        found[at] = window = window._replace(after=ends[bisect_right(starts, window.after)] - 1)
         since = at if window.before is None else made_by[window.before]
         for position in edited[bisect_right(edited, since) : bisect_left(edited, at)][-_SHARING:]:
             found[at] = window._replace(or_edit=window.or_edit or commits[position])
@@ -156,11 +160,6 @@ class EffectIndex:
             evals.sort(key=lambda effect: (not effect.is_best, effect.better, effect.info.name, effect.info.id))
             if any(effect.is_best for effect in evals):
                 yield BestInstructions(commit=commit, evals=tuple(evals), files=differing)
-
-    def edits_measured_from(self, changed: Mapping[str, int]) -> frozenset[int]:
-        """Return the positions of the edits whose effect on an eval depends on its points from a changed index on."""
-        summaries = [(self._summaries[of], first) for of, first in changed.items() if of in self._summaries]
-        return frozenset(each.edit for of, first in summaries for each in of.windows if each.after >= first)
 
     def positions(self) -> tuple[int, ...]:
         """Return the positions of all edits that any point is attributed to, ascending."""
@@ -274,9 +273,6 @@ def _decision(summary: EvalSummary, at: int, position: int, later: Sequence[Wind
         return None  # the newest output may have been made with this very version
     if summary.best_output and summary.best_output.at == at and summary.since_best:
         return _REVERSED.get(summary.since_best.decision, summary.since_best.decision)
-    window = later[-1] if later and later[0][1:3] == later[-1][1:3] else None
-    # Verdicts on edits use the ground truth and rules of their time: they are valid if these gave the same value.
-    as_scored_then = summary.values_now[at] == summary.headlines[at].values[0]
-    compared = window is not None and (window.before, window.after) == (at, newest) and as_scored_then
-    found = window.verdict.decision if window and window.verdict and compared else None
+    window = later[-1] if later and later[0][1:3] == later[-1][1:3] == (at, newest) else None
+    found = window.verdict.decision if window and window.verdict else None
     return _REVERSED.get(found, found) if found else None

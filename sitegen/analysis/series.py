@@ -113,15 +113,17 @@ def series_of(
 ) -> Series:
     """Make a series of results that are no points of one, as if they were the outputs of an eval in this order.
 
-    ``rejudged``: as for ``cells_of``.
+    ``rejudged``: the first output of two by the ground truth and rules of the last, if these differ.
     """
+    cards, of_rejudged = ([in_order_of(specs, each.scorecard) for each in side] for side in (results, rejudged))
+    alike = chain(of_rejudged, repeat(None))
     return Series(
         info=replace(info, nouns=nouns_of(info.kind, specs)),
         history=EvalHistory(id=info.id, kind=info.kind, layout="iterations", snapshots=tuple(snapshots)),
         specs=specs,
         points=tuple(
-            Point(snapshot=snapshot, scorecard=in_order_of(specs, result.scorecard), noise=known)
-            for snapshot, result, known in zip(snapshots, results, noise or repeat(None), strict=False)
+            Point(snapshot=snapshot, scorecard=card, noise=known, now=now)
+            for snapshot, card, known, now in zip(snapshots, cards, noise or repeat(None), alike, strict=False)
         ),
         cells=cells_of(*results, rejudged=rejudged),
     )
@@ -153,6 +155,12 @@ def output_of(points: Sequence[Point], index: int) -> int:
         index -= 1  # the same output, scored again
         first = points[index].first_with_output
     return index if first is None else first
+
+
+def last_other_output(points: Sequence[Point]) -> int | None:
+    """Return the index of the last point with another output than the newest; None if all have that one."""
+    newest = len(points) - 1
+    return next((at for at in range(newest - 1, -1, -1) if output_of(points, at) != output_of(points, newest)), None)
 
 
 def first_of_each_output(points: Sequence[Point] | Sequence[Headline], indices: Iterable[int]) -> list[int]:

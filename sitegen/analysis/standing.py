@@ -6,24 +6,22 @@ configuration are applied here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Final, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
 
-from sitegen.analysis.change import change, changes, compared_now, scored_now
+from sitegen.analysis.change import ResultsOf, change, changes, compared_now, judged_today, scored_now
 from sitegen.analysis.regressions import REGAINED, metric_step, step_between
-from sitegen.analysis.series import first_of_each_output, in_another_unit, output_of, series_of
+from sitegen.analysis.series import first_of_each_output, in_another_unit, last_other_output, output_of
 from sitegen.config.models import MUTE_DIGITS, Mute
 from sitegen.data_files.project_files import SITE_FILES
 from sitegen.model.changes import WORSE, ChangeVerdict, MetricStep, Step
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.problems import Problem
-from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalSummary, Headline, Series
-from sitegen.model.timeline import Snapshot
 
 Trouble: TypeAlias = Literal["unscored", "worse", "too new", "below target", "behind", "none", "no outputs"]
 """unscored: the newest output has no headline although an earlier one has, unless runs record it, its files cannot be
@@ -33,9 +31,6 @@ target: the headline misses its target. behind: the best output was better, but 
 the eval is at its best."""
 
 _TROUBLES: Final[tuple[Trouble, ...]] = get_args(Trouble)  # all kinds of trouble, from the worst to the least
-
-ResultsOf: TypeAlias = Callable[[Sequence[Snapshot]], Iterable[Result]]
-"""Returns the results of snapshots, which are scored for it if need be."""
 
 LOST: Final[tuple[Trouble, ...]] = _TROUBLES[:3]
 """Kinds of trouble that are, or may be, losses: if no eval has one, a page may say that nothing is worse."""
@@ -208,9 +203,8 @@ def with_losses(
         fallen = [step for step in steps if step.status not in ("better", "blip")]
         if not any(abs(step.at - loss.at) <= 1 or step.until == loss.until for step in fallen):
             steps = (*(step for step in steps if step.at != loss.at), loss)  # a bad run is listed once
-    newest = len(points) - 1
-    others = (at for at in range(newest, 0, -1) if output_of(points, at - 1) != output_of(points, newest))
-    if fall := _fall(series, next(others, 0), newest):
+    newest, other = len(points) - 1, last_other_output(points)
+    if other is not None and (fall := _fall(series, other + 1, newest)):
         steps = _with_fall(series, steps, fall)
     distance = _distance_from_best(series, best[newest], newest, since)
     if distance and not any(_explains(step, distance) for step in steps):
@@ -337,26 +331,14 @@ def _explains(step: Step, distance: Step) -> bool:
 def since_best(series: Series, best: int | None, results_of: ResultsOf) -> ChangeVerdict | None:
     """Judge the change from the best output to the newest point, both scored by the newest ground truth and rules.
 
-    If both score by these as they did at their time, it is the ``change`` of the pair, which every other page shows.
     None if the newest point is the best or a copy of it, or has no headline, and for recorded numbers, which no test
     can distinguish from chance.
     """
     newest = len(series.points) - 1
     if best is None or best == newest or series.points[newest].scorecard.status != "scored" or series.info.recorded:
         return None
-    sides = series.points[best], series.points[newest]
-    compared = compared_now(*sides)
-    cards = compared.before, compared.after
-    if cards == (sides[0].scorecard, sides[1].scorecard):
-        return change(series, best, newest).verdict
-    under = sides[0].snapshot.under_rules_of(sides[1].snapshot), sides[1].snapshot
-    names = [{document.name for document in card.documents} for card in cards]
-    results = [
-        replace(result, scorecard=card, judgements=tuple(each for each in result.judgements if each.document in listed))
-        for result, card, listed in zip(results_of(under), cards, names, strict=True)
-    ]
-    noise = sides[1].noise  # of both: the means of repeats are by the rules of their time
-    return change(series_of(series.info, series.specs, under, results, (noise, noise)), 0, 1).verdict
+    judged, places = judged_today(series, (best, newest), results_of)
+    return change(judged, *places).verdict
 
 
 def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> tuple[Problem, ...]:

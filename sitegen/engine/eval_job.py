@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.analysis.blame import field_summaries
-from sitegen.analysis.change import best_points, change, changes, spans_of_commits
+from sitegen.analysis.change import best_points, change, changes, judged_today, spans_of_commits
 from sitegen.analysis.deltas import comparable_since, mixtures
 from sitegen.analysis.edits import OutputEdits, attributed_to
 from sitegen.analysis.effects import best_output, windows
@@ -41,7 +41,7 @@ from sitegen.engine.writer import digest, digest_of_inputs
 from sitegen.errors import MissingObjectsError
 from sitegen.importers.case import BASELINES
 from sitegen.importers.recorded_layouts import is_headline
-from sitegen.model.changes import Change, EditedFile, Step
+from sitegen.model.changes import EditedFile, Step
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Flips
@@ -69,6 +69,7 @@ from sitegen.scoring.kinds import scorer, verdict
 from sitegen.scoring.mapping_use import mapping_use
 from sitegen.scoring.usage import all_specs
 from sitegen.text.plain import line
+from sitegen.text.values import metric_text
 
 if TYPE_CHECKING:
     from sitegen.engine.sources import EvalSources
@@ -193,14 +194,16 @@ class _EvalJob:
         series = self._cards.series(self._info, self._edits, cells, self._derived)
         derived = [(point.change, point.interval, point.noise) for point in series.points]
         edit_windows = windows(series.points, self._edits)
-        new = [window for window in edit_windows if window.after >= first_new]
-        edits = [(window, (window.before, window.after)) for window in new if window.before is not None]
-        pairs = [*spans_of_commits(self._snapshots, first_new), *(pair for _, pair in edits)]
+        last = [*self._snapshots[:first_new][-1:]]
+        is_same_truth = [at.under_rules_of(self._snapshots[-1]) for at in last] == last
+        first = first_new if is_same_truth else 0  # other ground truth or rules judge all edits anew
+        edits = [window for window in edit_windows if window.before is not None and window.after >= first]
+        pairs = [*spans_of_commits(self._snapshots, first_new)]
         sides = ((self._snapshots[before], self._snapshots[after]) for before, after in pairs)
         self._cards.filled(mixed for pair in sides for mixed in mixtures(*pair))
         compared = changes(series, pairs, self._cards.__getitem__)
         outcomes = {window.edit: window for window in (self._before.summary.windows if self._before else ())}
-        outcomes |= {window.edit: self._outcome(series, window, compared[pair]) for window, pair in edits}
+        outcomes |= {window.edit: self._outcome(series, window) for window in edits}
         decided = tuple([window if window.before is None else outcomes[window.edit] for window in edit_windows])
         suspects, corrections = self._suspects(series)
         others = (next(alike) for _, alike in groupby(series.points, findings_in))  # as a rule few
@@ -298,14 +301,22 @@ class _EvalJob:
             has_answerers=point is not None and bool(answerers(point.scorecard)),
         )
 
-    def _outcome(self, series: Series, window: Window, moved: Change) -> Window:
+    def _outcome(self, series: Series, window: Window) -> Window:
         """Add to a window what became of the eval, or of the one variant whose prompt was edited: others are a control.
 
-        ``moved``: what became of all.
+        Both by the newest ground truth and rules.
         """
         pair = window.before or 0, window.after
-        said = model_stated(*(series.points[at] for at in pair)), moved_answerers(series, pair) if moved.verdict else ""
-        before, after = snapshots = [series.points[at].snapshot for at in pair]
+        judged, places = judged_today(series, pair, self._cards.results)
+        moved = change(judged, *places)
+        before, after = (series.points[at] for at in pair)
+        said = [model_stated(before, after), moved_answerers(judged, places) if moved.verdict else ""]
+        if judged is not series:
+            spec = series.specs[0]
+            values = [point.scorecard.metric(spec.name) for point in (before, after)]
+            then = " and ".join("—" if value is None else metric_text(value, spec.unit) for value in values)
+            said.insert(0, f"By today's ground truth and rules; by those of their time {spec.label} {then}.")
+        snapshots = [judged.points[at].snapshot for at in places]
         variants = [{each.axes.get("variant", "") for each in series.points[at].scorecard.documents} for at in pair]
         since = attributed_to(self._edits.made_with[pair[0]])
         edited = [edit for edit in self._edits.edits if since < edit.commit.position <= window.edit]
@@ -316,12 +327,15 @@ class _EvalJob:
             alone |= with_skill  # the others do not read it
         if len(alone) == 1 < len(variants[1]) and alone <= variants[0]:
             where = {"variant": alone.pop()}
-            parts = [part_of(result, where) for result in self._cards.results([*snapshots, *before.judged_as(after)])]
-            own = series_of(series.info, series.specs, snapshots, parts[:2], rejudged=parts[2:])
-            moved = change(own, 0, 1)
-            window = window._replace(values=tuple(headline(point, series.specs).values for point in own.points))
+            results = self._cards.results([*snapshots, *snapshots[0].judged_as(snapshots[1])])
+            parts = [part_of(result, where) for result in results]
+            judged, places = series_of(series.info, series.specs, snapshots, parts[:2], rejudged=parts[2:]), (0, 1)
+            moved = change(judged, 0, 1)
             window = window._replace(over_common=tuple(moved.of(spec.name) for spec in series.specs[:HEADLINES]))
-            said = f"Of {line(where['variant'], 60)} alone, whose prompt was edited. {said[0]}", said[1]
+            said.insert(0, f"Of {line(where['variant'], 60)} alone, whose prompt was edited.")
+        if judged is not series:
+            shown = tuple(headline(judged.points[at], series.specs).values for at in places)
+            window = window._replace(values=shown)
         flips = Flips(fixed=moved.flips.fixed, broken=moved.flips.broken, doubts=moved.flips.doubts)
         return window._replace(verdict=moved.verdict, flips=flips, by_answerer=" ".join(filter(None, said)))
 

@@ -20,7 +20,7 @@ from sitegen.engine.writer import digest
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
-from sitegen.model.series import EvalSummary
+from sitegen.model.series import EvalSummary, Window
 from sitegen.model.timeline import EvalHistory
 from sitegen.pages import links
 from sitegen.pages.field import ANSWERED
@@ -42,8 +42,8 @@ class Evals(Frozen):
     """Why each content that this clone lacks is missing, ``MISSING`` or ``POINTER``. They are among the problems."""
     commit_effects: Mapping[str, EncodedEffects]
     """For each scored eval, by id, the effects of commits with new points."""
-    new_best: frozenset[str]
-    """Ids of the evals whose best output, or the value of it, differs from the previous build."""
+    measured: frozenset[int]
+    """Positions of the edits whose effects differ from the previous build."""
 
     @property
     def summaries(self) -> tuple[EvalSummary, ...]:
@@ -62,7 +62,7 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
     tasks = (_task_for(build, history) for history in outdated)
     failures: list[Problem] = []
     to_write: list[PagesTask] = []
-    new_best: set[str] = set()
+    measured: set[Window] = set()
     commit_effects: dict[str, EncodedEffects] = {}
     lost_contents: list[str] = []
     for task, done in build.pool.map(score_eval, tasks):
@@ -76,8 +76,7 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
         memo.put_rows(done.cached)
         lost_contents += done.lost_contents
         commit_effects[eval_id] = done.commit_effects
-        if before is None or before.summary.best_output != done.record.summary.best_output:
-            new_best.add(eval_id)
+        measured ^= {*(before.summary.windows if before else ()), *done.record.summary.windows}
         records[eval_id] = EVAL_RECORDS.keep(memo, eval_id, done.record)
         of_eval = asdict(replace(task, history=done.history, cached=()))
         summary, mutes = done.record.summary, timeline.config.regressions.mute
@@ -91,7 +90,7 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
         failures=tuple(sorted(failures, key=lambda problem: problem.eval_id or "")),
         lost_contents=tuple(lost_contents),
         commit_effects=commit_effects,
-        new_best=frozenset(new_best),
+        measured=frozenset(window.edit for window in measured),
     )
     to_write.sort(key=lambda task: task.info.id)
     to_write.sort(key=lambda task: [at.commit.position for at in task.history.snapshots[-1:]], reverse=True)

@@ -239,9 +239,8 @@ def write_instructions(evals: Evals, expected: WrittenInstructions) -> WrittenIn
 
 
 def _touched(evals: Evals, effects: EffectIndex, first_whole: tuple[int, str]) -> list[InstructionHistory]:
-    """Return the files that were edited, with new effects or a new best version, or of which an edit is short now."""
+    """Return the files that were edited, with other effects, or of which an edit is short now."""
     timeline = evals.build.timeline
-    positions = effects.edits_measured_from(timeline.changed)
     edited = {instruction.path for instruction in timeline.edited}
     first_before = timeline.first_whole_edit(timeline.first_new)
     touched = [
@@ -249,8 +248,7 @@ def _touched(evals: Evals, effects: EffectIndex, first_whole: tuple[int, str]) -
         for file in timeline.instructions
         if timeline.is_complete
         or file.path in edited
-        or any(edit.commit.position in positions or first_before <= edit.place < first_whole for edit in file.edits)
-        or any(effects.drives(file.path, eval_id) for eval_id in evals.new_best)
+        or any(at.commit.position in evals.measured or first_before <= at.place < first_whole for at in file.edits)
     ]
     return sorted(touched, key=lambda file: (file.edits[-1].commit.position, len(file.edits)), reverse=True)
 

@@ -75,8 +75,8 @@ def edits_of_instructions(latest: Iterable[EditEffects]) -> Iterator[str]:
         files = first_names(commit_edits.edits, FILES, lambda edit: code(edit.edit.path, NAME))
         commit = commit_edits.commit
         yield f"- {code(commit.short)} {name(day(commit.committed_at))} {code(commit.subject, NAME)}: {files}"
-        measured = (effect for effect in commit_edits.effects if effect.shift is not None)
-        moved = sorted(measured, key=lambda effect: (-abs(effect.shift or 0.0), effect.info.id))
+        shifted = commit_edits.shifted.values()
+        moved = sorted(shifted, key=lambda effect: (-abs(effect.change or 0.0), effect.info.id))
         confounded = [effect for effect in commit_edits.effects if effect.window.model and effect.change is not None]
         for effect in confounded[:EFFECTS]:
             exchanged = name(exchange("model", effect.window.model))
@@ -89,7 +89,7 @@ def edits_of_instructions(latest: Iterable[EditEffects]) -> Iterator[str]:
             spec, sides = effect.spec, (effect.before, effect.after)
             ends = " to ".join(number(side.values[0], spec.unit) for side in sides if side)
             by = by_either(effect.window.or_edit.short) if effect.window.or_edit else "by the outputs"
-            moved_by = f"{signed(effect.shift or 0.0, spec.unit)} {by}"
+            moved_by = f"{signed(effect.change or 0.0, spec.unit)} {by}"
             yield f"  - {code(effect.info.id, NAME)}: {moved_by}; {metric_label(spec)} {ends}"
         if len(moved) > EFFECTS:
             yield f"  - {count(len(moved) - EFFECTS)} more evals changed less"
@@ -187,7 +187,7 @@ def _eval_rank(summary: EvalSummary) -> tuple[bool, float, str]:
 
 def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
     newest, spec = summary.headlines[-1], summary.specs[0]
-    change = summary.change.headline.change if summary.change else None
+    change = summary.headline_change
     parts = summary.change.headline.parts if summary.change else None
     moved_by = signed(change, spec.unit)
     if summary.change and summary.change.verdict and change:

@@ -211,8 +211,12 @@ class Change(Frozen):
         return self.verdict is not None and self.verdict.decision not in ("worse", "likely worse")
 
     def of(self, metric: str) -> float | None:
-        """Return the change of a metric by its name; None if it is undefined."""
-        return next((delta.change for delta in self.metrics if delta.name == metric), None)
+        """Return the change of a metric as the later ground truth and rules judge both outputs; None if undefined.
+
+        Of the same output it is what these made.
+        """
+        delta = next((delta for delta in self.metrics if delta.name == metric), MetricDelta(metric, None, None))
+        return delta.parts.outputs if delta.parts and self.verdict else delta.change
 
 
 StepStatus: TypeAlias = Literal["fell", "open", "muted", "behind", "new", "fixed", "better", "blip"]

@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple, TypeAlias
 
-from sitegen.model.changes import Change, ChangeVerdict, Interval, Noise, Step
+from sitegen.model.changes import Change, ChangeVerdict, Interval, MetricDelta, Noise, Step
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen, field, replace
 from sitegen.model.metrics import Counts, ErrorNumbers, MetricSpec, Nouns, traits_of
@@ -279,7 +279,7 @@ class Headline(Frozen):
 
 
 class Window(NamedTuple):
-    """The points of an eval that are attributed to one edit of its instructions."""
+    """The points of an eval that are attributed to one edit, as the newest ground truth and rules judge them."""
 
     edit: int
     """Position of the edit's commit."""
@@ -302,9 +302,10 @@ class Window(NamedTuple):
     flips: Flips | None = None
     """The cells that were fixed and broken in between; None without a point before."""
     by_answerer: str = ""
-    """Which variants and models changed by more than chance, in sentences; empty if answers differ in neither."""
+    """Sentences on what was compared, and on which variants and models changed by more than chance."""
     values: tuple[tuple[float | None, ...], ...] = ()
-    """The first metrics before and after, of the only variant whose prompt was edited; empty if it is about all."""
+    """The first metrics before and after, of the only variant whose prompt was edited, or by another ground truth or
+    other rules than those of their time; empty if they are those of both points."""
 
 
 class BestOutput(Frozen):
@@ -354,10 +355,9 @@ class Effect(Frozen):
 
     @property
     def gain(self) -> float | None:
-        """The shift as a share of the metric's range, positive for the better; None if it is open which edit did it."""
-        shift = None if self.window.or_edit else self.shift
-        sign = 1 if self.spec.higher_is_better else -1
-        return None if shift is None else sign * shift / self.spec.size
+        """The change as a share of the metric's range, positive for the better; None if it may be by something else."""
+        is_open, sign = self.window.or_edit or self.window.model, 1 if self.spec.higher_is_better else -1
+        return None if self.change is None or is_open else sign * self.change / self.spec.size
 
     @property
     def regraded(self) -> bool:
@@ -368,20 +368,6 @@ class Effect(Frozen):
     def spec(self) -> MetricSpec:
         """The headline metric."""
         return self.specs[0]
-
-    @property
-    def shift(self) -> float | None:
-        """The change of the headline metric, as the later ground truth and rules judge both outputs, in its own unit.
-
-        It is the whole change if it is open which edit caused it. None without output on both sides, and if another
-        model made the output, because the edit and the model are confounded.
-        """
-        window, change = self.window, self.change
-        if change is None or window.model:
-            return None
-        judged = window.verdict.change if window.verdict else 0.0  # of the same output, ground truth and rules alone
-        whole = window.or_edit or window.flips is None or judged is None or self.info.recorded
-        return change if whole else judged
 
 
 class EvalSummary(Frozen):
@@ -489,8 +475,15 @@ class EvalSummary(Frozen):
 
     @property
     def headline_change(self) -> float | None:
-        """Change of the headline, over the documents that the newest two points have in common."""
-        return self.change.headline.change if self.change else None
+        """Change of the headline between the newest two points, as ``Change.of`` returns it."""
+        return self.change.of(self.specs[0].name) if self.change else None
+
+    @property
+    def gain(self) -> float:
+        """How much better the newest output made the headline; 0 if that is undefined, or if it was scored again."""
+        delta = self.change.headline if self.change else MetricDelta("", None, None)
+        moved = (delta.parts.outputs if delta.parts else delta.change) or 0.0
+        return moved if self.specs[0].higher_is_better else -moved
 
     def not_by_an_edit(self, step: Step) -> str:
         """Return why no edit is said to be before a step, as the end of a sentence on its output; empty if one is."""
@@ -503,7 +496,8 @@ class EvalSummary(Frozen):
         before = None if window.before is None else self.headlines[window.before]
         after = self.headlines[window.after]
         if window.values and before:
-            before, after = (replace(side, values=of) for side, of in zip((before, after), window.values, strict=True))
+            sides = zip((before, after), window.values, strict=True)
+            before, after = (replace(side, values=of, interval=None) for side, of in sides)
         return Effect(info=self.info, before=before, after=after, specs=self.specs, window=window)
 
     @property

@@ -105,6 +105,12 @@ class Snapshot(Frozen):
         roles = self.roles_changed_in(after)
         return [self.with_roles_of(after, roles[1:])] if roles[1:] and "outputs" in roles else []
 
+    def judged_beside(self, base: "Snapshot") -> "Snapshot":
+        """Return its output with the truth and rules of ``base``, if that is a later, other output; else itself."""
+        return (
+            self.under_rules_of(base) if self.commit.position < base.commit.position and self.judged_as(base) else self
+        )
+
     @property
     def _rules(self) -> tuple[Blob | str | None, ...]:
         return self.mapping, self.schema, self.settings

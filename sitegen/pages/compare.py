@@ -215,18 +215,15 @@ def _answers(series: Series, judged: Mapping[tuple[int, int], Change]) -> dict[s
     """What the build judged of pairs, by both slugs.
 
     The first is safe HTML: the word for the change, its reason and its interval. If the two points do not have the same
-    documents, a sentence on these follows, and the changes of all metrics over the common ones.
+    documents or ground truth, a sentence on these follows, and the changes of all metrics over what is common.
     """
     answers: dict[str, list[Any]] = {}
     for pair, change in judged.items():
         before, after = (series.points[place].snapshot for place in pair)
         html, _ = answer(series, pair, change.verdict)
         answers[f"{before.slug} {after.slug}"] = [html]
-        if change.overlap.verdict != "comparable":
-            answers[f"{before.slug} {after.slug}"] += [
-                in_both(change.overlap, series),
-                *(change.of(spec.name) for spec in series.specs),
-            ]
+        if (both := in_both(change, series)) or change.overlap.verdict != "comparable":
+            answers[f"{before.slug} {after.slug}"] += [both, *(change.of(spec.name) for spec in series.specs)]
     return answers
 
 

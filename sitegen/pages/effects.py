@@ -84,6 +84,8 @@ class EffectRow(Frozen):
     """What else than the edit may have made the change, so that the edit is not credited with it; empty if nothing."""
     remarks: tuple[str, ...] = ()
     """Sentences on causes besides the output that may have changed the numbers."""
+    is_apart: bool = False
+    """Whether the page of comparisons compares other values: those of all answers, as they were judged then."""
 
     @property
     def spec(self) -> MetricSpec:
@@ -167,8 +169,8 @@ class EffectRow(Frozen):
         """The number of flips, with a link to the comparison of both points."""
         if self.before is None or not self.before.slug or self.info.recorded:
             return formats.NIL
-        if not (values := number_of_cells(flipped)):
-            return _flip_count(0, tone)
+        if not (values := number_of_cells(flipped)) or self.is_apart:
+            return _flip_count(values, tone)
         pair = f"{root}{links.compare(self.info.id)}#a={self.before.slug}&amp;b={self.after.slug}"
         return Markup(f'<a class="delta {tone}" href="{pair}">{counted(values, self.info.nouns.value)}</a>')
 
@@ -191,11 +193,8 @@ def grade_counts(grades: Iterable[Grade]) -> tuple[tuple[Grade, int], ...]:
 
 
 def most_changed(effects: Iterable[Effect]) -> list[tuple[Effect, float]]:
-    """The evals whose headline changed, those that changed most first, each with its change.
-
-    It is that by the output, as in the table of edits by evals; the whole change if another model made the output.
-    """
-    moved = ((effect, effect.change if effect.shift is None else effect.shift) for effect in effects)
+    """The evals whose headline changed, those that changed most first, each with its change."""
+    moved = ((effect, effect.change) for effect in effects)
     return sorted(((of, by) for of, by in moved if by), key=lambda one: -abs(one[1]) / one[0].spec.size)
 
 
@@ -212,6 +211,7 @@ def _effect_row(effect: Effect) -> EffectRow:
         flips=window.flips or Flips(),
         doubt=_OTHER_MODEL if window.model else labels.by_either(window.or_edit.short) if window.or_edit else "",
         remarks=tuple(_remarks(effect)),
+        is_apart=bool(window.values),
     )
 
 
@@ -252,16 +252,12 @@ def grade_of(verdict: ChangeVerdict, spec: MetricSpec) -> Grade:
 
 
 def _remarks(effect: Effect) -> Iterator[str]:
-    change, shift = effect.change, effect.shift
     if effect.window.by_answerer:
         yield effect.window.by_answerer
     if effect.window.or_edit:
         yield f"{labels.by_either(effect.window.or_edit.short).capitalize()}: nothing tells which."
-    if change is not None and shift is not None and abs(change - shift) >= NOTICED:
-        part = labels.own_unit(change - shift, effect.spec)
-        yield f"{part} of the change is by ground truth and rules, not by the output."
     yield from labels.exchanges(effect.window.model, effect.window.judge)
-    if change is not None and effect.window.over_common is not None:
+    if effect.change is not None and effect.window.over_common is not None:
         yield f"Over the {effect.info.nouns.documents} that both have."
 
 

@@ -98,8 +98,9 @@ class EditEffects(Frozen):
 
     @property
     def shifted(self) -> dict[str, Effect]:
-        """The effects with output on both sides, by the ids of the evals."""
-        return {effect.info.id: effect for effect in self.effects if effect.shift is not None}
+        """The effects with output on both sides by the same model, by the ids of the evals."""
+        same_model = (effect for effect in self.effects if effect.change is not None and not effect.window.model)
+        return {effect.info.id: effect for effect in same_model}
 
 
 class FileRecord(Frozen):
@@ -217,7 +218,7 @@ def matrix(edits: Iterable[EditEffects]) -> Matrix | None:
         return None
     older, newest = len(newest) > ROWS, newest[:ROWS]
     rose, fell, names = Counter[str](), Counter[str](), dict[str, str]()
-    for effect in (effect for edit in newest for effect in edit.effects if effect.shift is not None):
+    for effect in (effect for edit in newest for effect in edit.shifted.values()):
         names[effect.info.id] = line(effect.info.name, 60)
         better = effect.gain or 0.0
         rose[effect.info.id] += better >= NOTICED

@@ -11,7 +11,7 @@ from typing import Final
 from sitegen.analysis.noise.samples import interval_of, is_counted
 from sitegen.analysis.series import repeats_the_point_before
 from sitegen.importers.case import BETWEEN
-from sitegen.model.changes import ChangeVerdict, DeltaParts, Ends, Interval, MetricDelta, Overlap, StepStatus, Unit
+from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Ends, Interval, Overlap, StepStatus, Unit
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
@@ -87,8 +87,13 @@ def model_stated(before: Point, after: Point) -> str:
 SAME_OUTPUT: Final = "Both are the same output: only ground truth and rules can make a difference."
 
 
-def in_both(overlap: Overlap, series: Series) -> str:
+def in_both(change: Change, series: Series) -> str:
     """A sentence on what a change is over, and what its two values count besides; empty if both have the same."""
+    if change.overlap.verdict == "comparable":
+        by_outputs, whole = change.of(change.headline.name), change.headline.change
+        is_split = by_outputs is not None and whole is not None and abs(by_outputs - whole) > ROUNDING
+        return "Changes are by the ground truth and rules of the later output on both sides." * is_split
+    overlap = change.overlap
     nouns, sides = series.info.nouns, (("before", overlap.only_before), ("after", overlap.only_after))
     alone = [(f"{len(names):,} {side}", names, documents_in_short(names)) for side, names in sides if names]
     only = ", ".join([said if short == names else f"{said} ({', '.join(short)})" for said, names, short in alone])
@@ -162,10 +167,10 @@ class DisplayedChange(Frozen):
     """The change of one metric between two points of an eval."""
 
     amount: float | None
-    """In the unit of the metric; None if the points cannot be compared or either side is undefined, and the note states
-    the reason."""
+    """In the unit of the metric, as ``Change.of`` returns it; None if the points cannot be compared or either side is
+    undefined, and the note states the reason."""
     parts: Mapping[str, float] = MappingProxyType({})
-    """The parts due to "outputs", "ground truth" and "rules" that are not zero, which sum to ``amount``; empty if
+    """The parts due to "outputs", "ground truth" and "rules" that are not zero, which sum to the whole; empty if
     nothing moved or the change cannot be split."""
     note: str = ""
     """A restriction of the number, such as a comparison over fewer documents; empty without any."""
@@ -194,23 +199,23 @@ def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Poi
         filter(None, (overlap_note(found.overlap, nouns, before, after), exchange("model", found.model)))
     )
     displayed = []
-    deltas = {delta.name: delta for delta in found.metrics}  # without the optional metrics that neither side has
+    parts = {delta.name: delta.parts for delta in found.metrics}  # without the optional metrics that neither side has
     for spec in specs:
-        delta = deltas.get(spec.name) or MetricDelta(spec.name, None, None)
+        amount, of_each = found.of(spec.name), parts.get(spec.name)
         if found.overlap.verdict == "refused":
             displayed.append(DisplayedChange(None, note=shared))
-        elif delta.change is None and regraded(found.judge, spec.name):
+        elif amount is None and regraded(found.judge, spec.name):
             displayed.append(DisplayedChange(None, note=exchange("judge", found.judge)))
-        elif delta.change is None:
+        elif amount is None:
             sides = ((before, f"is undefined at {before.snapshot.label}"), (after, "is undefined here"))
             undefined = (why for point, why in sides if point.scorecard.metric(spec.name) is None)
             why = next(undefined, "cannot be computed over what both have in common")
             displayed.append(DisplayedChange(None, note=f"{spec.label} {why}"))
-        elif delta.parts is None:
+        elif of_each is None:
             unsplit = "a mixture of both sides is undefined, so that it cannot be split"
-            displayed.append(DisplayedChange(delta.change, note="; ".join(filter(None, (shared, unsplit)))))
+            displayed.append(DisplayedChange(amount, note="; ".join(filter(None, (shared, unsplit)))))
         else:
-            displayed.append(DisplayedChange(delta.change, split(delta.parts, spec), shared))
+            displayed.append(DisplayedChange(amount, split(of_each, spec), shared))
     return tuple(displayed)
 
 

@@ -1,12 +1,12 @@
 """Scores the two or more sides of ``sitegen compare``: variants of the work tree, prompts, iterations or revisions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, islice
 from math import inf
 from shlex import quote
 from typing import Final, TypeAlias
 
-from sitegen.analysis.change import ScorecardOf, change
+from sitegen.analysis.change import change
 from sitegen.analysis.series import series_of
 from sitegen.analysis.slices import axes_of, part_of
 from sitegen.analysis.variant_tests import VariantComparison
@@ -19,7 +19,7 @@ from sitegen.model.changes import ChangeVerdict
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import replace
 from sitegen.model.metrics import traits_of
-from sitegen.model.scorecards import Result, Scorecard
+from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot, ids_since
 from sitegen.project import Options
@@ -102,20 +102,22 @@ def compare_results(
     results: Sequence[Result],
     names: Sequence[str],
     known: Sequence[Snapshot] = (),
-    scorecard_of: ScorecardOf | None = None,
+    result_of: Callable[[Snapshot], Result] | None = None,
 ) -> tuple[ResultChange, ...]:
     """Compare results that are no points of a series with the first of them.
 
     ``known``: their snapshots; without these, which of their files differ is unknown, so that the changes have no
-    parts. ``scorecard_of``: as in ``change``.
+    parts. ``result_of``: returns the result of a mixture of two.
     """
+    scorecard_of = (lambda mixed: result_of(mixed).scorecard) if result_of else None
     specs = specs_of_results(*results)
     whole = Snapshot(iteration=0, label="", slug="", commit=Commit(WORKTREE), cause=("outputs",), outputs=())
     known = known or [replace(whole, outputs=(Blob(of, of),), ground_truth=Blob(of, of)) for of in names]
     first, *others = (replace(at, label=of, commit=whole.commit) for at, of in zip(known, names, strict=True))
     changes = []
     for snapshot, result in zip(others, results[1:], strict=True):
-        series = series_of(info, specs, (first, snapshot), (results[0], result))
+        rejudged = [result_of(mixed) for mixed in first.judged_as(snapshot)] if result_of else []
+        series = series_of(info, specs, (first, snapshot), (results[0], result), rejudged=rejudged)
         between = first.label, snapshot.label
         changes.append(result_change(series, 0, 1, change(series, 0, 1, scorecard_of), names=between))
     return tuple(changes)
@@ -141,6 +143,7 @@ def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> 
         labels = [snapshot.label for snapshot in snapshots]
         if len(set(labels)) < len(labels):  # one iteration, scored several times
             labels = [snapshot.slug for snapshot in snapshots]
+        snapshots = [at.judged_beside(snapshots[0]) for at in snapshots]
         if wanted:
             only = ", ".join(map("=".join, wanted.items()))
             parts = [part_of(result, wanted) for result in study.scorecards(history).results(snapshots)]
@@ -148,9 +151,9 @@ def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> 
                 fix = f"Its values: sitegen history {quote(eval_id)} --by {quote(next(iter(wanted)))}"
                 raise ConfigurationError(f"No answer has {only}.", where=", ".join(lacking), fix=fix)
 
-            def mixed(snapshot: Snapshot) -> Scorecard:
+            def mixed(snapshot: Snapshot) -> Result:
                 (whole,) = study.scorecards(history).results([replace(snapshot, commit=snapshots[0].commit)])
-                return part_of(whole, wanted).scorecard
+                return part_of(whole, wanted)
 
             asked = None if traits_of(history.kind).is_recorded else mixed
             info, named = EvalInfo(eval_id, eval_id, history.kind), [f"{label}, {only}" for label in labels]

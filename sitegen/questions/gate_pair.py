@@ -151,7 +151,8 @@ class GatedPair:
         self._is_same_output = bool(self._roles) and "outputs" not in self._roles
         # Answers have the names that tell them apart in these two outputs, whoever answered in others.
         study, history = after.study, replace(after.history, snapshots=(*before.since_made, *after.since_made))
-        kept = study.scorecards(history).filled((*history.snapshots, *mixtures(*sides)))
+        mixed = sides[0].with_roles_of(sides[1], ("outputs",)) if sides[0].judged_as(sides[1]) else sides[1]
+        kept = study.scorecards(history).filled((*history.snapshots, *mixtures(*sides), mixed))
         # Documents say whether the output was asked for them.
         asked = [[*as_asked(side.since_made, kept.__getitem__)][-1] for side in (before, after)]
         results = [
@@ -175,8 +176,7 @@ class GatedPair:
         self._answers = [[answer for case in result.cases for answer in case.answers] for result in results] or [[], []]
         self._judgements = [result.judgements for result in results] or [(), ()]
         self._asked = [{case.id: case.question for case in result.cases} for result in results] or [{}, {}]
-        mixed = sides[0].with_roles_of(sides[1], ("outputs",))
-        self._by_base = card_of(mixed) if mixed in mixtures(*sides) else self._cards[not self._is_same_output]
+        self._by_base = self._cards[not self._is_same_output] if mixed is sides[1] else card_of(mixed)
 
     def checked(self, draft: GateEval, limits: Mapping[str, Limit]) -> GateEval:
         """Compare the eval, and check it and each of its metrics against their limits.

@@ -260,8 +260,10 @@ def _metric_predicate(metric: GateMetric, reason: Reason, check: GateEval) -> st
     size = change_text(metric).lstrip(f"+{MINUS}")
     loss = "got worse, from nothing" if metric.points is None else f"got worse by {size}"
     ends = [(end or 0.0) * (-1 if metric.higher_is_better else 1) for end in (metric.by_head, metric.change)]
+    by_head = f"{metric_text(abs(ends[0]), metric.unit)} by the ground truth and rules of the head"
     if ends[0] > ends[1] + ROUNDING:
-        loss = f"got worse by {metric_text(ends[0], metric.unit)} by the ground truth and rules of the head"
+        loss = f"got worse by {by_head}"
+    loss += f", but better by {by_head} on both sides" * (ends[0] < -ROUNDING < ROUNDING < ends[1])
     match reason:
         case "below the floor":
             floor, before = metric.floor or 0.0, metric.base

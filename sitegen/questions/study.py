@@ -71,8 +71,9 @@ class Study(Frozen):
     def compared(self, series: Series, before: Snapshot, after: Snapshot) -> tuple[Series, int, int, Change]:
         """Return a series that has two outputs, their indices, and what became of the eval between them.
 
-        It is a series of these two if one is no point of the given one, or is not judged by the rules of ``after``.
+        It is a series of these two if one is no point of the given one, or is not judged by the rules of the later one.
         """
+        after = after.judged_beside(before)
         first, last = series.place_of(before), series.place_of(after)
         if first is None or last is None or before.judged_as(after):
             pair = replace(series.history, snapshots=(before, after))  # which decide the names of answers

@@ -179,15 +179,13 @@ def test_passages_of_several_files_are_told_apart_by_their_folders():
 
 def test_an_effect_says_what_besides_the_output_moved_it():
     flips = Flips(fixed=(("<b>", 3),))
-    judged = ChangeVerdict("worse", "beyond chance", change=-0.375)
-    window = Window(edit=5, before=0, after=1, over_common=(-0.125, 0.0, 0.0), verdict=judged, flips=flips)
-    effect = replace(sample.EFFECTS[0], window=window)
-    (row,) = effect_rows((effect,))
+    window = Window(edit=5, before=0, after=1, over_common=(-0.125, 0.0, 0.0), flips=flips)
+    (row,) = effect_rows((replace(sample.EFFECTS[0], window=window),))
     assert row.change == -0.125
-    assert row.remarks == (
-        "+0.250 of the change is by ground truth and rules, not by the output.",
-        "Over the documents that both have.",
-    )
+    assert row.remarks == ("Over the documents that both have.",)
+    assert "compare.html#a=" in row.count(flips.fixed, "up", "")
+    (row,) = effect_rows((replace(sample.EFFECTS[0], window=window._replace(values=((0.5,), (0.375,)))),))
+    assert row.count(flips.fixed, "up", "") == '<span class="delta up">3</span>'
 
 
 AGENT, RULES = ".claude/agents/reader.md", ".claude/instructions/reader/rules.md"

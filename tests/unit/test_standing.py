@@ -8,16 +8,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.change import best_points, change
-from sitegen.analysis.standing import (
-    ResultsOf,
-    Trouble,
-    since_best,
-    standing_of,
-    standings,
-    with_losses,
-    worse_than_it_was,
-)
+from sitegen.analysis.change import ResultsOf, best_points, change
+from sitegen.analysis.standing import Trouble, since_best, standing_of, standings, with_losses, worse_than_it_was
 from sitegen.config.models import Mute
 from sitegen.model.changes import ChangeVerdict, Decision, Step, StepStatus
 from sitegen.model.scorecards import Result

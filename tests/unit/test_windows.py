@@ -9,7 +9,6 @@ from sitegen.analysis.effects import EffectIndex, mean_change, windows
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta, Overlap
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric, MetricSpec
-from sitegen.model.outcomes import Flips
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Window
 from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
@@ -72,7 +71,7 @@ def test_no_edit_is_credited_with_a_change_if_it_is_open_which_one_the_output_wa
     (row,) = effect_rows(in_doubt.effects_of(5))
     assert (row.grade, row.doubt) == ("better", f"by this edit or {commit(1).short}")
     of_edit = EditEffects((FileEdit(edit(5), "a.md"),), in_doubt.effects_of(5))
-    assert [(one.shift, one.gain) for one in of_edit.effects] == [(0.5, None)]
+    assert [(one.change, one.gain) for one in of_edit.effects] == [(0.5, None)]
     page = instructions_page([FileRecord(history=sample.FILE, counts=(None,) * 3, grades=())], [of_edit], ())
     assert f"+0.500 <small>better</small><small>by this edit or {commit(1).short}</small></a>" in written(
         renderer_of(sample.SITE), page
@@ -89,7 +88,7 @@ def test_the_commit_that_an_output_records_wins_over_time_and_place():
 
 def test_an_output_that_is_scored_again_is_attributed_to_the_edit_it_was_made_with():
     again = [snapshot(1, 2), snapshot(1, 6, "mapping"), snapshot(2, 8)]
-    assert found(again, 1, 5, 7) == [(1, None, 0), (5, 1, 2), (7, 1, 2)]
+    assert found(again, 1, 5, 7) == [(1, None, 1), (5, 1, 2), (7, 1, 2)]
 
 
 def card(value: float | None, **documents: Counts) -> Scorecard:
@@ -165,18 +164,15 @@ def test_effects_are_found_by_the_edit_and_by_the_files_that_drive_an_eval():
     assert index.effects_of(3) == (effect("a", Window(edit=3, before=None, after=0), None, 0.25),)
     assert index.effects_of(4) == ()
     assert index.positions() == (3, 5)
-    assert index.edits_measured_from({"a": 1}) == {5}
     assert (index.drives("a.md", "a"), index.drives("a.md", "b"), index.drives("b.md", "b")) == (True, False, True)
 
 
-def test_what_outputs_made_of_a_change_is_the_rest():
-    judged = ChangeVerdict("better", "beyond chance", change=0.375)
-    window = Window(edit=1, before=0, after=1, verdict=judged, flips=Flips())
-    one = effect("a", window)
-    assert (one.change, one.shift) == (0.5, 0.375)
-    assert replace(one, window=window._replace(verdict=None)).shift == 0.0  # the same output
-    assert replace(one, window=window._replace(verdict=replace(judged, change=None))).shift == 0.5
-    assert replace(one, before=None).shift is None
+def test_a_change_that_another_model_may_have_made_is_that_of_no_edit():
+    window = Window(edit=1, before=0, after=1)
+    assert (effect("a", window).change, effect("a", window).gain) == (0.5, 0.5)
+    by_another = effect("a", window._replace(model=Exchange(("a",), ("b",))))
+    assert (by_another.change, by_another.gain) == (0.5, None)
+    assert effect("a", window, before=None).gain is None
 
 
 def test_the_mean_is_over_evals_with_a_change():
@@ -190,7 +186,7 @@ def test_an_edit_has_no_effect_on_grades_that_two_judges_gave() -> None:
     judge = Exchange(("j-1",), ("j-2",), ("average_quality",))
     window = Window(edit=1, before=0, after=1, judge=judge)
     graded = replace(effect("a", window), before=before, after=after, specs=(quality, accuracy))
-    assert (graded.change, graded.shift, mean_change((graded,))) == (None, None, None)
+    assert (graded.change, graded.gain, mean_change((graded,))) == (None, None, None)
     (row,) = effect_rows((graded,))
     told = (row.grade, row.why, row.remarks)
     assert told == ("not judged", "two judges do not grade alike", ("The judge changed from j-1 to j-2.",))

@@ -395,12 +395,13 @@ class Comparison {
     const [before, after] = this.sides.map(side => side.point), rows = [];
     const apart = found.held.some(([first, last]) => first !== last);
     const there = this.judged(before, after)[0]?.slice(2), back = this.judged(after, before)[0]?.slice(2).map(change => (change === null ? null : -change));
-    const common = there ?? back, rejudged = before.judge && after.judge && before.judge !== after.judge, graded = rejudged ? this.data.graded ?? [] : [];
+    const common = there ?? back, of = k => (common?.length ? common[k] : apart ? null : undefined);
+    const rejudged = before.judge && after.judge && before.judge !== after.judge, graded = rejudged ? this.data.graded ?? [] : [];
     const hasErrors = found.common && !graded.some(k => this.data.metrics[k][0] === "F1"); // which counts the same errors
     this.data.metrics.forEach(([label, higher, unit, isShare], k) => {
       const counted = unit === "count", whole = value => value === null || Number.isInteger(value);
       const digits = unit === "tokens" || (counted && whole(before.values[k]) && whole(after.values[k])) ? 0 : 3;
-      const row = this.change(before.values[k], after.values[k], digits, Boolean(higher), counted ? "" : unit, apart ? common?.[k] ?? null : undefined);
+      const row = this.change(before.values[k], after.values[k], digits, Boolean(higher), counted ? "" : unit, of(k));
       if (apart && !common?.length) row.change = `other ${this.data.noun[1]}`;
       if (graded.includes(k)) row.change = "another judge";
       if (!k) for (const [side, { range }] of Object.entries({ before, after })) if (range) row[side] = [row[side], element("span", "range", range)];

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
-from sitegen.analysis.series import output_of_each, repeats_the_point_before
+from sitegen.analysis.change import change
+from sitegen.analysis.series import last_other_output, output_of_each
 from sitegen.analysis.standing import EvalStanding
 from sitegen.importers.case import VERDICT_FIELD
 from sitegen.model.changes import Step
@@ -87,17 +88,9 @@ def said_of(info: EvalInfo, attribute: str) -> str:
 
 
 def newly_wrong(series: Series) -> Flips:
-    """The fields that broke at the newest point of an eval with a new output."""
-    points = series.points
-    newest = next(
-        (
-            point
-            for index, point in reversed(list(enumerate(points)))
-            if "outputs" in point.snapshot.cause and not repeats_the_point_before(points, index)
-        ),
-        None,
-    )
-    flips = newest.change.flips if newest and newest.change else Flips()
+    """The fields that the newest output broke, by the newest ground truth and rules."""
+    before = last_other_output(series.points)
+    flips = Flips() if before is None else change(series, before, len(series.points) - 1).flips
     return Flips(broken=flips.broken[:_OF_EVAL], doubts=flips.doubts)
 
 

@@ -234,7 +234,7 @@ def _after(commit: Commit) -> Iterator[Phrase]:
 
 
 def _better(scored: Sequence[EvalStanding], files: Sequence[InstructionHistory]) -> Iterator[Phrase]:
-    gained = [standing for standing in scored if _gain(standing.summary) > ROUNDING]
+    gained = [standing for standing in scored if standing.summary.gain > ROUNDING]
     steps = [(step, one.summary) for one in scored for step in one.summary.steps if step.status == "better"]
     if gained:
         yield from _gained(gained)
@@ -274,14 +274,14 @@ def _first_outputs(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:
 def _gained(evals: Sequence[EvalStanding]) -> Iterator[Phrase]:
     """The surest gain, then the largest, and how many others there are."""
     standing, *others = sorted(
-        evals, key=lambda one: (not _is_sure(one.summary), -_gain(one.summary) / one.spec.size, one.summary.info.id)
+        evals, key=lambda one: (not _is_sure(one.summary), -one.summary.gain / one.spec.size, one.summary.info.id)
     )
     summary, spec, newest = standing.summary, standing.spec, standing.newest
-    amount = metric_text(_gain(summary), spec.unit)
+    amount = metric_text(summary.gain, spec.unit)
     value = metric_text(newest.values[0] or 0.0, spec.unit)
     rose, before = f" {'rose' if spec.higher_is_better else 'fell'} by {amount} since ", summary.headlines[-2]
-    whole = (summary.headline_change or 0.0) * (1 if spec.higher_is_better else -1)
-    alike = _ALIKE * (abs(_gain(summary) - whole) > ROUNDING)
+    whole = summary.change.headline.change if summary.change else None
+    alike = _ALIKE * (abs((summary.headline_change or 0.0) - (whole or 0.0)) > ROUNDING)
     yield from said(eval_phrase(summary), ": ", metric_phrase(spec), rose, output_phrase(summary, before), alike)
     yield from said(f", to {value} with ", output_phrase(summary, newest))
     model = exchange("model", summary.change.model if summary.change else None)
@@ -306,18 +306,6 @@ def _distance(standing: EvalStanding) -> Iterator[Phrase]:
     if best:
         pair = f"#a={best.slug}&b={standing.newest.slug}"
         yield from said(", ", Phrase(best.label, links.compare(standing.summary.info.id) + pair, best.label))
-
-
-def _gain(summary: EvalSummary) -> float:
-    """How much better the newest output made the headline, as one ground truth judges both; 0 if that is undefined."""
-    change, moved = summary.change, summary.headline_change
-    if change is None or moved is None:
-        return 0.0
-    if change.verdict and change.verdict.change is not None:
-        moved = change.verdict.change
-    elif change.headline.parts:
-        moved = change.headline.parts.outputs
-    return moved if summary.specs[0].higher_is_better else -moved
 
 
 def _is_sure(summary: EvalSummary) -> bool:

@@ -200,7 +200,8 @@ def parts(changes: Sequence[DisplayedChange]) -> dict[str, list[float | None]]:
         role: [change.parts.get(role, 0.0) if change.amount is not None else None for change in changes]
         for role in roles
     }
-    return by_role | {"together": [change.amount for change in changes]}
+    whole = [None if change.amount is None else sum(change.parts.values()) for change in changes]
+    return by_role | {"together": whole}
 
 
 def part_bar(amount: float | None, by_role: Mapping[str, Sequence[float | None]], spec: MetricSpec) -> Markup:

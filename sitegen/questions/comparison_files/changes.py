@@ -3,6 +3,7 @@
 from collections import Counter
 
 from sitegen.analysis.blame import FLIPS
+from sitegen.analysis.change import compared_alike
 from sitegen.analysis.flips import flipped_cells, number_of_cells
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.variant_tests import ORDER, PairedFate
@@ -28,7 +29,8 @@ class MetricChange(FrozenObject):
     before: float | None
     after: float | None
     change: float | None
-    """Over the documents that both sides have; None if a value is undefined, or if two judges graded the sides."""
+    """Over the documents that both sides have; None if a value is undefined, or if two judges graded the sides. The
+    ground truth and rules of the later side judge both."""
     higher_is_better: bool
     unit: str = ""
     """Of amounts, such as `USD` or `s`; `count` of counts."""
@@ -99,7 +101,8 @@ def result_change(
 
     ``whole``: the series with all outputs of the eval, if the other one has only these two.
     """
-    first, last = series.points[before].scorecard, series.points[after].scorecard
+    alike = compared_alike(series.points[before], series.points[after])
+    first, last = alike.before, alike.after
     spec, nouns = series.specs[0], series.info.nouns
     flips = change.flips
     right = Counter[int]()  # cells that are right on every side that has them, by the number of these sides
@@ -124,13 +127,12 @@ def result_change(
         for document in first.documents
         if document.name in there
     )
-    moved = {delta.name: delta.change for delta in change.metrics}
     parts = None if series.info.recorded else change.headline.parts
     verdict = change.verdict
     is_same = verdict is None and not series.info.recorded
     sentences = (
         *labels.exchanges(change.model, change.judge),
-        labels.in_both(change.overlap, series),
+        labels.in_both(change, series),
         labels.SAME_OUTPUT if is_same else "",
     )
     return ResultChange(
@@ -143,7 +145,7 @@ def result_change(
                 label=metric.label,
                 before=first.metric(metric.name),
                 after=last.metric(metric.name),
-                change=moved.get(metric.name),
+                change=change.of(metric.name),
                 higher_is_better=metric.higher_is_better,
                 unit=metric.unit,
             )
