@@ -21,7 +21,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Verdict
 from sitegen.model.outcomes import CellFlip, CellKey, Judgement, Stated
 from sitegen.model.problems import Problem
-from sitegen.model.scorecards import AlignmentPanel, DocumentScore, Panel, Result, Scorecard, SpansPanel
+from sitegen.model.scorecards import AlignmentPanel, DocumentScore, Result, Scorecard, SpansPanel
 from sitegen.model.series import HEADLINES, EvalInfo, Point, WeakSection
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Snapshot
@@ -181,11 +181,6 @@ class ReportView(Frozen, dict=True, gc=True):
         return self.whole or links.file_name(links.report_data(self.info.id, self.snapshot.slug))
 
     @property
-    def panels(self) -> list[Panel]:
-        """The panels of the scorer, except alignments."""
-        return [panel for panel in self.result.panels if panel.kind != "alignment"]
-
-    @property
     def alignments(self) -> list[AlignmentPanel]:
         """The alignments with rows, of which the page shows ``LISTS``."""
         return [panel for panel in self.result.alignments if panel.rows]
@@ -225,11 +220,6 @@ class ReportView(Frozen, dict=True, gc=True):
         return (*self.specs[:1], *(spec for spec in self.specs[1:] if self.card.metric(spec.name) is not None))
 
     @property
-    def rows(self) -> str:
-        """Address of the file with the discrepancies that the page can load, relative to the report."""
-        return links.file_name(links.report_rows(self.info.id, self.snapshot.slug))
-
-    @property
     def leaves_anything_out(self) -> bool:
         """Whether the page omits parts of what was judged, so that the data file has to be written."""
         return bool(
@@ -237,7 +227,7 @@ class ReportView(Frozen, dict=True, gc=True):
             or self.card.documents[DOCUMENTS:]
             or self.alignments[LISTS:]
             or any(alignment.rows[ALIGNED:] for alignment in self.alignments)
-            or any(isinstance(panel, SpansPanel) and spans.is_bounded(panel) for panel in self.panels)
+            or any(isinstance(panel, SpansPanel) and spans.is_bounded(panel) for panel in self.result.panels)
         )
 
     @property
