@@ -93,9 +93,12 @@ def bins(values: Iterable[Stated]) -> dict[float, Reliability]:
 
 
 def skippable(values: Sequence[Stated]) -> tuple[float, Reliability] | None:
-    """Return the least threshold at which at most one of a hundred values is wrong, of enough; None without any."""
+    """Return the least threshold at which at most one of a hundred values is wrong, of enough; None without any.
+
+    And only where others like them are wrong less often than all values are: else the confidence says nothing.
+    """
     sure = (row for row in at_least(values).items() if row[1].number >= _FEWEST_SURE and row[1].right >= _SURE)
-    return next(sure, None)
+    return next((row for row in sure if row[1].most_wrong < 1 - reliability(values).right), None)
 
 
 def at_least(values: Sequence[Stated]) -> dict[float, Reliability]:
