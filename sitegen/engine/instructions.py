@@ -7,7 +7,7 @@ from itertools import groupby, repeat
 
 from msgspec.structs import replace
 
-from sitegen.analysis.effects import EffectIndex, mean_change
+from sitegen.analysis.effects import EffectIndex
 from sitegen.engine.cached_kinds import COUNTED_EDITS
 from sitegen.engine.evals import Evals, write_failed
 from sitegen.engine.failures import attempt
@@ -165,9 +165,9 @@ class WrittenInstructions(Frozen):
     """The facts about instruction files that later stages need."""
 
     effects: EffectIndex
-    raised: int
-    """Number of commits with edits after which the mean headline of the evals was higher."""
-    lowered: int
+    better: int
+    """Number of commits with edits after which some eval was better beyond chance."""
+    worse: int
     files: tuple[FileRecord, ...] = ()
     failures: tuple[Problem, ...] = ()
     """One problem for each file whose pages sitegen failed to make, by path."""
@@ -182,10 +182,9 @@ def count_effects(evals: Evals) -> WrittenInstructions:
         if len(drivers := timeline.drivers(history.id)) < len(timeline.instructions)
     }
     effects = EffectIndex(evals.summaries, driven_by)
-    changes = [mean_change(effects.effects_of(position)) or 0.0 for position in effects.positions()]
-    return WrittenInstructions(
-        effects=effects, raised=sum(change > 0 for change in changes), lowered=sum(change < 0 for change in changes)
-    )
+    found = [{effect.decision for effect in effects.effects_of(position)} for position in effects.positions()]
+    better, worse = (sum(word in decisions for decisions in found) for word in ("better", "worse"))
+    return WrittenInstructions(effects=effects, better=better, worse=worse)
 
 
 def write_instructions(evals: Evals, expected: WrittenInstructions) -> WrittenInstructions:

@@ -132,8 +132,8 @@ class SiteWriter:
         counts = SiteCounts(
             commits=head.position + (head.sha != WORKTREE),  # uncommitted files are none
             edits=sum(len(file.edits) for file in timeline.instructions),
-            raised=instructions.raised,
-            lowered=instructions.lowered,
+            better=instructions.better,
+            worse=instructions.worse,
             problems=count_causes(self._causes),
         )
         mutes = timeline.config.regressions.mute

@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple, TypeAlias
 
-from sitegen.model.changes import Change, ChangeVerdict, Interval, MetricDelta, Noise, Step
+from sitegen.model.changes import Change, ChangeVerdict, Decision, Interval, MetricDelta, Noise, Step
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen, field, replace
 from sitegen.model.metrics import Counts, ErrorNumbers, MetricSpec, Nouns, traits_of
@@ -358,6 +358,11 @@ class Effect(Frozen):
         """The change as a share of the metric's range, positive for the better; None if it may be by something else."""
         is_open, sign = self.window.or_edit or self.window.model, 1 if self.spec.higher_is_better else -1
         return None if self.change is None or is_open else sign * self.change / self.spec.size
+
+    @property
+    def decision(self) -> Decision | None:
+        """The verdict on the change if it is credited to the edit; None if there is none, or if it may be by others."""
+        return self.window.verdict.decision if self.window.verdict and self.gain is not None else None
 
     @property
     def regraded(self) -> bool:

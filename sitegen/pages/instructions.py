@@ -161,7 +161,7 @@ class Matrix(Frozen):
     edits: tuple[EditEffects, ...]
     """The rows: commits with output of some eval before and after."""
     evals: dict[str, tuple[str, int, int]]
-    """The columns, by ids of evals: the name, and the numbers of commits after which the eval was better and worse."""
+    """The columns, by ids of evals: the name, and the numbers of commits after which it was surely better and worse."""
     older: bool
     other_evals: int
     """Number of evals that are not shown."""
@@ -171,8 +171,8 @@ class Matrix(Frozen):
         """The positions of the commits with which one eval of the matrix improved and another one became worse."""
         found = set()
         for edit in self.edits:
-            better = [effect.gain or 0.0 for effect in edit.effects if effect.info.id in self.evals]
-            if any(change >= NOTICED for change in better) and any(change <= -NOTICED for change in better):
+            decisions = {effect.decision for effect in edit.effects if effect.info.id in self.evals}
+            if decisions & {"better", "likely better"} and decisions & {"worse", "likely worse"}:
                 found.add(edit.commit.position)
         return found
 
@@ -217,17 +217,17 @@ def matrix(edits: Iterable[EditEffects]) -> Matrix | None:
     if not newest:
         return None
     older, newest = len(newest) > ROWS, newest[:ROWS]
-    rose, fell, names = Counter[str](), Counter[str](), dict[str, str]()
+    better, worse, moved, names = Counter[str](), Counter[str](), Counter[str](), dict[str, str]()
     for effect in (effect for edit in newest for effect in edit.shifted.values()):
         names[effect.info.id] = line(effect.info.name, 60)
-        better = effect.gain or 0.0
-        rose[effect.info.id] += better >= NOTICED
-        fell[effect.info.id] += better <= -NOTICED
+        better[effect.info.id] += effect.decision == "better"
+        worse[effect.info.id] += effect.decision == "worse"
+        moved[effect.info.id] += abs(effect.gain or 0.0) >= NOTICED
     by_name = sorted(names, key=lambda eval_id: (names[eval_id], eval_id))
-    shown = set(sorted(by_name, key=lambda eval_id: -rose[eval_id] - fell[eval_id])[:COLUMNS])
+    shown = set(sorted(by_name, key=lambda eval_id: -moved[eval_id])[:COLUMNS])
     return Matrix(
         edits=newest,
-        evals={eval_id: (names[eval_id], rose[eval_id], fell[eval_id]) for eval_id in by_name if eval_id in shown},
+        evals={eval_id: (names[eval_id], better[eval_id], worse[eval_id]) for eval_id in by_name if eval_id in shown},
         older=older,
         other_evals=len(names) - len(shown),
     )

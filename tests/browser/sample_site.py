@@ -43,7 +43,7 @@ from tests import pages_sample as sample
 from tests.browser import diff_pages
 from tests.pictures import png
 
-COUNTS = SiteCounts(commits=121, edits=14, raised=9, lowered=3, problems=count_causes(causes_of(sample.PROBLEMS)))
+COUNTS = SiteCounts(commits=121, edits=14, better=9, worse=3, problems=count_causes(causes_of(sample.PROBLEMS)))
 FLIPS = Flips((("consignee.city", 2), ("route.eta", 1)), (("remarks", 1),), (("consignee.city", 3), ("incoterm", 1)))
 FIXED = tuple(
     CellFlip(

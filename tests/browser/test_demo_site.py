@@ -295,7 +295,7 @@ def test_a_small_screen_has_the_headings_and_links_of_a_large_one_and_the_newest
     for path in (TREND, "fields.html", "instructions/index.html"):
         table = visit(path, viewport=SMALL).locator(".iters, .mx")
         assert table.evaluate(fits)
-    expect(table.get_by_role("row", name="How many edits it rose and fell with")).to_be_visible()
+    expect(table.get_by_role("row", name="Edits with which it got better and worse")).to_be_visible()
     ends = visit("evals/letters/index.html", viewport=SMALL).locator("text.end", has_text="Checks passed")
     assert ends.evaluate("one => one.getBoundingClientRect().right <= innerWidth")
 

@@ -29,7 +29,7 @@ from tests.unit.test_standing import verdict
 ERRORS = (WeakSection("lines", (2, 0, 0, 0), 10), WeakSection("(top level)", (0, 0, 1, 0), 5))
 SECONDS = MetricSpec("seconds", "Seconds", "", high=100.0, higher_is_better=False, recorded=True, unit="s")
 
-COUNTS = SiteCounts(commits=3, edits=1, raised=0, lowered=0, problems=ProblemCounts(error=0, warning=0, note=0, past=0))
+COUNTS = SiteCounts(commits=3, edits=1, better=0, worse=0, problems=ProblemCounts(error=0, warning=0, note=0, past=0))
 
 
 def case(

@@ -23,9 +23,7 @@ from tests.sites import renderer_of, words_of
 from tests.unit.test_for_machines import headline
 
 HEAD = sample.commit(9)
-COUNTS = SiteCounts(
-    commits=10, edits=4, raised=2, lowered=1, problems=ProblemCounts(error=0, warning=0, note=0, past=0)
-)
+COUNTS = SiteCounts(commits=10, edits=4, better=2, worse=1, problems=ProblemCounts(error=0, warning=0, note=0, past=0))
 
 
 def _summary(name: str, *values: float | None, least: float | None = None, deleted: bool = False) -> EvalSummary:

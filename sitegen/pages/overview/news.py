@@ -23,7 +23,6 @@ from sitegen.model.outcomes import Flips
 from sitegen.model.series import Effect, EvalSummary, Window
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.effects import NOTICED
 from sitegen.pages.instruction import way_back
 from sitegen.pages.instructions import ChangedLines, FileEdit, changed_lines
 from sitegen.pages.labels import doubts_of, exchange, lost_words, moved_words, own_numbers, subject_of
@@ -357,4 +356,5 @@ def undo_of(
     commits = {None, *(at.edit.commit for at in found)}
     by_either = scored[0].trouble not in LOST and summary.windows[-1].or_edit not in commits
     of_edit = effects.effects_of(changed[0].edit.commit.position)
-    return changed, None if by_either else way_back(found), [of for of in of_edit if (of.gain or 0.0) >= NOTICED]
+    gained = [effect for effect in of_edit if effect.decision in ("better", "likely better")]
+    return changed, None if by_either else way_back(found), gained

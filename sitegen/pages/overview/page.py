@@ -49,9 +49,9 @@ class SiteCounts(Frozen):
     commits: int
     """Commits of the first-parent line."""
     edits: int
-    raised: int
-    """Edits after which the mean headline of the evals was higher."""
-    lowered: int
+    better: int
+    """Commits with edits after which some eval was better beyond chance."""
+    worse: int
     problems: ProblemCounts
 
 
