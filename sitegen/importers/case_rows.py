@@ -23,6 +23,7 @@ from sitegen.importers.usual_names import (
     EXPECTED,
     GRADES,
     GRADING,
+    MODEL,
     NAMED_VERDICT,
     NAMES,
     NAMES_OF_CHECKS,
@@ -58,6 +59,7 @@ _MAX_DEPTH: Final = 3  # number of levels below the root that are searched for a
 _OWN_SCHEMA: Final = "sitegen/"  # the beginning of ``schema`` in files that sitegen itself writes about an output
 _ONE_NUMBER: Final = re.compile(r"\[[-+0-9.eE]{1,40}\]")  # matches a cell of CSV with a list of one number
 _PASSED: Final = re.compile("pass(?:ed)?|fail(?:ed)?", re.IGNORECASE)
+_OF_JUDGES: Final = re.compile(rf"{NO_ANSWERER.pattern}|(?i:verdict|judg|evaluat)")
 _side_in: Final = lru_cache(1024)(SIDE_OF_FIELD.fullmatch)  # all rows of a table have the same columns
 
 
@@ -84,31 +86,42 @@ def _by_trace(scores: list[dict[str, Value]]) -> list[dict[str, Value]]:
 
 
 def _by_answerer(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]:
-    """Return a row for each system whose answers have a column, beside a column of what is expected; else none.
+    """Return a row for each system whose answers, or verdicts on them, have a column; else none.
 
-    The columns are named after answers, and each system has a verdict or a score of its own; or most cells of several
-    are expected labels. Costs and times beside several systems are those of nobody.
+    Columns are named after answers, and each system has a verdict or a score of its own; or most cells of several are
+    expected labels; or each has verdicts alone. Costs and times beside several systems are those of nobody.
     """
     names = [*cases[0]] if cases else []
     by_name = by_plain_name(names)
-    truth = next(chain(called(by_name, PARTS["expected"]), filter(OWN_SIDES["expected"].fullmatch, names)), "")
-    if not truth or any(called(by_name, (*PARTS["output"], *VERDICTS, *SCORES))):
+    answers = {name: match[1] or match[2] for name in names if (match := ANSWER_OF.fullmatch(name))}
+    usual = (*PARTS["expected"], *(["answer"] if len(answers) >= LEAST_VARIANTS else ()))
+    truth = next(chain(called(by_name, usual), filter(OWN_SIDES["expected"].fullmatch, names)), "")
+    if {*called(by_name, (*PARTS["output"], *VERDICTS, *SCORES))} - {truth}:
         return []
-    systems = {name: match[1] or match[2] for name in names if name != truth and (match := ANSWER_OF.fullmatch(name))}
-    # The system and the part of each column that is named after both: ``mini_score``, ``score.mini``.
-    system = "|".join(map(re.escape, sorted(systems.values(), key=len, reverse=True)))
-    of_system = re.compile(rf"({system})[_. -](.+)|(.+)[_. -]({system})")
-    matches = ((name, of_system.fullmatch(name)) for name in names if systems and name not in systems)
-    beside = {name: (match[1] or match[4], match[2] or match[3]) for name, match in matches if match}
-    judged = {system for system, part in beside.values() if plain_key(part) in (*VERDICTS, *SCORES)}
-    if len(judged) < LEAST_VARIANTS or not judged.issuperset(systems.values()):
-        labelled = with_labels_of(truth, {name: [case.get(name) for case in cases] for name in names})
-        named = {name: system for name, system in systems.items() if name in labelled}
+    cells = {name: [case.get(name) for case in cases] for name in names}
+    # The system and the part of each column that may be named after both: ``mini_score``, ``score.mini``.
+    signs = ((name, sign) for name in names for sign in re.finditer("[_. -]", name))
+    sides = ((name, name[: sign.start()], name[sign.end() :]) for name, sign in signs)
+    named = [(name, *ends) for name, start, end in sides for ends in ((end, start), (start, end))]
+    systems = {name: system for name, system in answers.items() if name != truth}
+    judged = {system for _, system, part in named if plain_key(part) in (*VERDICTS, *SCORES, "ok")}
+    # A prediction may be that of one field of several; nobody else gives an answer.
+    are_judged = judged.issuperset(systems.values()) and (truth or not any("pred" in name.lower() for name in systems))
+    if not are_judged or len({*systems.values()}) < LEAST_VARIANTS:
+        labelled = with_labels_of(truth, cells) if truth else []
+        of_labels = {name: system for name, system in systems.items() if name in labelled}
         about = NAMES["about the question"]
         free = {name: name for name in labelled if plain_key(name) not in about and not NO_ANSWERER.search(name)}
-        systems = named if len(named) >= LEAST_VARIANTS else free
+        systems = of_labels if len(of_labels) >= LEAST_VARIANTS else free
+    answered = PREDICTED_LABELS[1]
+    if len(systems) < LEAST_VARIANTS:
+        systems = _systems_of_verdicts({name: cells[name] for name in names if name != truth}, named)
+        are_labels = truth and all(map(is_verdict, cells[truth])) and systems == {name: name for name in systems}
+        answered = answered if are_labels else VERDICTS[0]
     if len(systems) < LEAST_VARIANTS:
         return []
+    others = (each for each in named if each[0] not in systems)
+    beside = {name: (system, part) for name, system, part in others if system in systems.values()}
     apart = {truth, *systems, *beside, *called(by_name, chain.from_iterable(PARTS[part] for part in USAGE))}
     tells = "" if any(called(by_name, PARTS["id"] + PARTS["input"])) else next(iter(columns_apart(cases)), "")
     return [
@@ -117,12 +130,34 @@ def _by_answerer(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]
             **{name: cell for name, cell in case.items() if name not in apart},
             **{part: case[name] for name, (owner, part) in beside.items() if owner == system and name in case},
             "variant": system,
-            TRUE_LABELS[1]: case.get(truth),
-            PREDICTED_LABELS[1]: case.get(answer),
+            **({TRUE_LABELS[1]: case.get(truth)} if truth else {}),
+            answered: case.get(column),
         }
         for case in cases
-        for answer, system in systems.items()
+        for column, system in systems.items()
     ]
+
+
+def _systems_of_verdicts(
+    columns: Mapping[str, Sequence[Value]], named: Sequence[tuple[str, str, str]]
+) -> dict[str, str]:
+    """Return the systems of columns of verdicts: models, or all beside a baseline; any others may be checks.
+
+    Beside what a judge or a person says, models are judges. ``named``: (column, system, part) in each way in which a
+    column may be named after both.
+    """
+    verdicts = [
+        name
+        for name, cells in columns.items()
+        if all(is_verdict(cell) or is_no_score(cell) for cell in cells) and any(map(is_verdict, cells))
+    ]
+    if any(map(_OF_JUDGES.search, verdicts)):
+        return {}
+    own = {name: system for name, system, part in named[::-1] if name in verdicts and plain_key(part) in VERDICTS}
+    are_own = len(own) >= LEAST_VARIANTS
+    systems = {name: own.get(name, name) for name in verdicts if name in own or not are_own}
+    known = {name: system for name, system in systems.items() if MODEL.search(system) or BASELINES.fullmatch(system)}
+    return systems if known and (are_own or len(systems) == LEAST_VARIANTS) else known
 
 
 def with_labels_of(column: str, columns: Mapping[str, Sequence[Value]]) -> list[str]:

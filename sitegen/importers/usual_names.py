@@ -184,6 +184,16 @@ _ANSWER: Final = r"(?:pred|predicted|prediction|response|output|answer)"
 ANSWER_OF: Final = re.compile(rf"{_ANSWER}[_. -](.+)|(.+)[_. -]{_ANSWER}", re.IGNORECASE)
 """Matches a column with the answers of a system: ``response_mini``, ``mini_output``."""
 
+MODEL: Final = re.compile(
+    r"(?<![a-z0-9])(?<!vs[-_])(?![^/]*[-_]vs[-_])(?:chatgpt|gpt|claude|sonnet|haiku|opus|gemini|gemma|llama|mistral|mixtral|ministral|codestral|qwen|"
+    r"deepseek(?:[-.]?[vr][0-9]|chat|coder)?|grok|command-r|phi-?[0-9]|o[1-4]|openai|anthropic|kimi|glm|minimax|devstral|nemotron|"
+    r"magistral|amazon-nova|nova-(?:micro|lite|pro))(?![a-z])"
+    r"(?:(?!-(?:v|run|round|iter(?:ation)?|exp|experiment|attempt|trial)-?[0-9])[a-z0-9.:@-])*",
+    re.IGNORECASE,
+)
+"""Matches the name of a model, with its own version and date: ``gpt-4o-2024-08-06``, but of ``gpt-4o_v2`` and
+``gpt-4o-v2`` only ``gpt-4o``."""
+
 
 def by_plain_name(names: Iterable[str]) -> dict[str, str]:
     """Return columns or keys by their plain names; the first of those that have the same."""

@@ -17,12 +17,11 @@ from sitegen.importers.case_rows import case_rows
 from sitegen.importers.columns import usual_columns
 from sitegen.importers.recorded_layouts import is_measure, numbers_of_layout
 from sitegen.importers.tool_values import TRANSCRIPT
-from sitegen.importers.usual_names import MADE_ID, NAMES, PARTS
+from sitegen.importers.usual_names import MADE_ID, MODEL, NAMES, PARTS
 from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import Value
 from sitegen.recognition.files import SearchedFile, table_of
 from sitegen.recognition.output_series import (
-    MODEL,
     OF_EVALS,
     OF_NOW,
     OutputSeries,
@@ -202,13 +201,15 @@ def _in_files(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
             if MODEL.sub("", run) in of_runs:  # the only run of this model
                 by_stem[run] = by_stem.pop(stem)
         models = {stem: match for stem in sorted(by_stem, key=natural_order) if (match := MODEL.search(stem))}
-        by_ends = grouped(((stem[: match.start()], stem[match.end() :]), stem) for stem, match in models.items())
+        around = {stem: (stem[: match.start()], stem[match.end() :]) for stem, match in models.items()}
+        by_ends = grouped((around[stem], stem) for stem in models)
         alone = [stem for (stem, *more) in by_ends.values() if not more]
         wanted = [ends for ends, stems in by_ends.items() if len(stems) > 1]
         if len({match[0].casefold() for match in models.values()}) == len(models) > 1:
-            wanted, alone = [_common_ends([*models], models)], [*models]  # none has several files, of several tasks
-        elif len(alone) > 1:
-            wanted.append(_common_ends(alone, models))
+            wanted, alone = [], [*models]  # none has several files, of several tasks
+        if len(alone) > 1:
+            starts, ends = ([*each] for each in zip(*(around[stem] for stem in alone), strict=True))
+            wanted.append((commonprefix(starts), commonprefix([end[::-1] for end in ends])[::-1]))
         between = {
             ends: [each for each in by_stem if re.fullmatch(".+".join(map(re.escape, ends)), each)]
             for ends in (*wanted, ("", ""))
@@ -283,13 +284,6 @@ def _same_of(value: Value, *, are_variants: bool) -> tuple[frozenset[str], froze
     named = (*(ids or [*filter(MADE_ID.fullmatch, columns.values())])[:1], *inputs[:1])
     cases = ({id_text(row.get(name)) for row in table.rows} - {""} for name in named) if table else ()
     return frozenset(columns), frozenset().union(*cases)
-
-
-def _common_ends(stems: Sequence[str], models: Mapping[str, re.Match[str]]) -> tuple[str, str]:
-    """Return what names of files have in common before and behind the names of models."""
-    starts = [stem[: models[stem].start()] for stem in stems]
-    ends = [stem[models[stem].end() :][::-1] for stem in stems]
-    return commonprefix(starts), commonprefix(ends)[::-1]
 
 
 def _joined(path: str, parts: Sequence[OutputSeries]) -> OutputSeries:

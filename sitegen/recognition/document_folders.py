@@ -16,12 +16,12 @@ from typing import Any, Final, TypeAlias
 from sitegen.data_files.folders import DATA, documents_in, may_hold_document, names_of_documents
 from sitegen.history.layout import records_of
 from sitegen.importers.tool_values import members
+from sitegen.importers.usual_names import MODEL
 from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import Value
 from sitegen.model.usage import TOKENS_IN, TOKENS_OUT
 from sitegen.recognition.files import TEXT, Proposal, SearchedFile, leaf_paths, value_of
 from sitegen.recognition.output_series import (
-    MODEL,
     OutputSeries,
     documents_by_name,
     is_result_by_name,

@@ -14,7 +14,7 @@ from typing import Any, Final
 from sitegen.data_files.folders import DATA
 from sitegen.importers.case_rows import columns_apart, named_rows
 from sitegen.importers.tool_values import members
-from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, TRUE_LABELS, VERDICTS, WEAK_VERDICTS, usual_key
+from sitegen.importers.usual_names import ANSWER, INPUTS, MODEL, PARTS, TRUE_LABELS, VERDICTS, WEAK_VERDICTS, usual_key
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.outcomes import Value
 from sitegen.recognition.files import RESULTS, SearchedFile, leaf_paths, table_of
@@ -39,15 +39,6 @@ _BEFORE_REPEAT = re.compile(r"(?:.*[/_-])?(?:run|attempt|trial|repeat)(?:s?/|[-_
 _DIGEST = re.compile(r"[-_.]*(?:[0-9a-f]{7,40}[-_.]+)?")
 _ORDINAL = re.compile(r"[A-Za-z]{0,4}[-_]?(?=[0-9]{1,6}[-_])")
 """Matches the start of a folder's name with both a counter and a date: ``R003__2025-12-18``."""
-MODEL = re.compile(
-    r"(?<![a-z0-9])(?<!vs[-_])(?![^/]*[-_]vs[-_])(?:chatgpt|gpt|claude|sonnet|haiku|opus|gemini|gemma|llama|mistral|mixtral|ministral|codestral|qwen|"
-    r"deepseek(?:[-.]?[vr][0-9]|chat|coder)?|grok|command-r|phi-?[0-9]|o[1-4]|openai|anthropic|kimi|glm|minimax|devstral|nemotron|"
-    r"magistral|amazon-nova|nova-(?:micro|lite|pro))(?![a-z])"
-    r"(?:(?!-(?:v|run|round|iter(?:ation)?|exp|experiment|attempt|trial)-?[0-9])[a-z0-9.:@-])*",
-    re.IGNORECASE,
-)
-"""Matches the name of a model, with its own version and date: ``gpt-4o-2024-08-06``, but of ``gpt-4o_v2`` and
-``gpt-4o-v2`` only ``gpt-4o``."""
 OF_NOW = re.compile(r"(?:^|[-_. ])(?:latest|current|newest|last|previous|copy|backup|bak)(?:[-_. ]|$)", re.IGNORECASE)
 """Matches names that only say when a file was written, or that it is a copy."""
 _NUMBER = re.compile(r"[0-9]+")

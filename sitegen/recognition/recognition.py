@@ -20,6 +20,7 @@ from sitegen.importers.usual_names import (
     CHECKS,
     GRADES,
     MADE_ID,
+    MODEL,
     NAMED_VERDICT,
     NAMES,
     NO_ANSWERER,
@@ -37,7 +38,7 @@ from sitegen.importers.usual_names import (
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.recognition.files import ROWS, FoundTable, leaf_paths, table_of, value_of
-from sitegen.recognition.output_series import MODEL, OutputSeries, TruthFinder, is_result_by_name
+from sitegen.recognition.output_series import OutputSeries, TruthFinder, is_result_by_name
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.text.keys import plain_key
 from sitegen.text.plain import counted
@@ -72,7 +73,8 @@ def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Reco
     if of_tool and table and importer_of(path, content) is ANY_LINES:
         columns = table[0]["settings"]["columns"]
         is_graded = not columns.keys().isdisjoint(("score", "scores", "passed"))
-        of_tool = of_tool if is_graded and plain_key(columns.get("variant", "")) in ("", *PARTS["variant"]) else None
+        is_usual = is_graded and plain_key(columns.get("variant", "")) in ("", *PARTS["variant"])
+        of_tool = (of_tool[0], table[1]) if is_usual else None
     graded = of_tool or table or (cases if kind else None)
     score = table[0]["settings"]["columns"].get("score", "") if table and graded is table else ""
     is_any_rate = (recorded_layouts.headline_place(score) or (0,))[0] > 0  # a value of the documents may be called so
@@ -199,15 +201,17 @@ def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
     others = f"; not counted: {left}" if left else ""
     list_key = {"list": table.key} if table.key else {}
     output, expected = (columns.get(part, "") for part in ("output", "expected"))
+    cells = [(row.get(expected), name_of(row.get("variant"))) for row in case_rows(table.rows)]
+    several = ", ".join(dict.fromkeys(name for _, name in cells if "variant" not in table.columns))
     if not graded and output not in table.columns:  # a row has the answers of several, in columns of their own
-        cells = [(row.get(expected), name_of(row.get("variant"))) for row in case_rows(table.rows)]
-        output = ", ".join(dict.fromkeys(name for _, name in cells))
         truth = [cell for cell, _ in cells[:: len(cells) // len(table.rows)]]
+        output = several
         expected = next((name for name in table.columns if [row.get(name) for row in table.rows] == truth), "labels")
     by = ", ".join(dict.fromkeys(graded)) or f"comparing {output} with {expected}"
     run = run_column(rows := value if isinstance(value, list) else [])
     of_runs = f"; {run} names runs, each an iteration" if run and table.size < len(rows) else ""
-    why = f"a table of {counted(table.size, 'row')}, graded by {by}{others}{of_runs}"
+    of_whom = f" for each of {several[:80]}" if several and graded else ""
+    why = f"a table of {counted(table.size, 'row')}, graded by {by}{of_whom}{others}{of_runs}"
     return {"kind": "judged", "settings": {**list_key, **settings}}, why
 
 
