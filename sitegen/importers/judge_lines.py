@@ -8,7 +8,7 @@ files of the run with the answers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from sys import intern
 from typing import Final
@@ -35,7 +35,7 @@ from sitegen.importers.tool_values import (
     whole,
     written,
 )
-from sitegen.importers.usual_names import NAMES, PARTS, VERDICTS
+from sitegen.importers.usual_names import NAMES, PARTS, PERSON, VERDICTS
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
@@ -68,7 +68,7 @@ _MESSAGES: Final = ("transcript", "messages", "output_messages", "outputMessages
 """Keys of a line that hold the messages and calls of tools of an agent."""
 _SYSTEM_PROMPT: Final = ("systemPrompt", "system_prompt")
 """Keys of an evaluator's prompt that is the same in every case. The prompt beside it holds the answer."""
-
+_is_of_person: Final = lru_cache(1024)(PERSON.fullmatch)  # all lines have the same keys
 
 _OF_ANSWERS: Final = frozenset(
     (
@@ -205,6 +205,10 @@ class _Stated(ToolObject):
             for part in ("input", "expected", "output")
         )
         about = {**members(line.members.get("metadata")), **line.members}
+        said = {key: case.grade_of(value, case.WORDS) for key, value in line.members.items() if _is_of_person(key)}
+        people = [(key, grade.score == 1) for key, grade in said.items() if grade and grade.score in (0, 1)]
+        # Of several people, nobody says whose verdict counts.
+        person, is_right = people[0] if len(people) == 1 and line.passed is not None else ("", False)
         return case.JudgedCase(
             id=name,
             opinion=overall,
@@ -212,7 +216,10 @@ class _Stated(ToolObject):
             variant=line.variant,
             provider=line.target,
             passed=line.passed,
-            texts=case.texts_of({key: value for key, value in about.items() if plain_key(key) not in _OF_ANSWERS}),
+            verdicts=(bool(line.passed), is_right) if person else None,
+            texts=case.texts_of(
+                {key: value for key, value in about.items() if key != person and plain_key(key) not in _OF_ANSWERS}
+            ),
             input=intern(conversation(asked)),  # many answers share one text
             expected=intern(written(expected)),
             output=last_message(output),

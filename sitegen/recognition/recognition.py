@@ -137,7 +137,9 @@ _MOST_BYTES: Final = 1_000_000_000
 
 def doubt_about(series: OutputSeries, content: bytes, settings: Mapping[str, Any]) -> str:
     """Return why an output that was recognised, with these settings, may be something else; empty without a doubt."""
-    headline, person = settings.get("headline", ""), settings.get("columns", {}).get("human", "")
+    headline, value = settings.get("headline", ""), value_of(series.newest.ending, content)
+    guessed = settings if "columns" in settings else (guess_columns(table) if (table := table_of(value)) else None)
+    person = (guessed or {}).get("columns", {}).get("human", "")
     readings = 0 if series.is_of_cases else len(series.parts) * series.versions
     if readings > _MOST_READINGS or readings * len(content) > _MOST_BYTES:
         return f"each commit that writes one of its files reads all, up to {readings:,} in all"
@@ -151,7 +153,7 @@ def doubt_about(series: OutputSeries, content: bytes, settings: Mapping[str, Any
         return f"none of its numbers is called as a measure is, such as {headline[:80]}"
     if _OF_ERRORS.search(series.newest.stem):
         return "it may list only the cases that failed, as its name says"
-    leaves = leaf_paths(value_of(series.newest.ending, content))
+    leaves = leaf_paths(value)
     paths = sorted(path for path in leaves if not person or path.rpartition(".")[2] != person)  # beside a judge
     names = [series.newest.name] if _PEOPLE.search(series.newest.name) else filter(_GRADE_OF_PEOPLE.search, paths)
     of_people = next(iter(names), "")
@@ -314,7 +316,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     parts |= {"passed": verdict} if verdict else {}
     parts |= _parts_of_scores(scores, verdict, columns)
     people = [name for name in columns if PERSON.fullmatch(name) and _states_verdicts(columns[name], 1)]
-    if verdict and len(people) == 1 and people[0] not in parts.values():
+    if len(people) == 1 and people[0] not in (*parts.values(), *scores):
         parts["human"] = people[0]
     return {"columns": parts, "range": AUTO} if scores and highest > 1 else {"columns": parts}
 
