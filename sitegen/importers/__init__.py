@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from sitegen.data_files.folders import DATA
 from sitegen.data_files.reading import LINES, TWO_LINES, UnreadableError, ending
-from sitegen.importers.columns import PRESETS, ColumnMap, parts_of, read_settings, stated_grades
+from sitegen.importers.columns import PRESETS, ColumnMap, columns_in, read_settings, stated_grades
 
 if TYPE_CHECKING:
     from sitegen.importers.case import JudgedResults
@@ -76,13 +76,9 @@ IMPORTERS: Final = (
         name="agent-skills",
         ending="json",
         beginning=rb'(?s)\s*\{.*"runs"\s*:\s*\[\s*\{[^{}]*"configuration"\s*:',
-        read_by=ColumnMap(
-            parts=parts_of("""
-                id=eval_id input=eval_name variant=configuration score=result.pass_rate|pass_rate
-                latency=result.time_seconds|time_seconds"""),
-            scores=(("checks.*", ""),),
-            list_at=("runs",),
-        ),
+        read_by=columns_in("""
+            id=eval_id input=eval_name variant=configuration score=result.pass_rate|pass_rate
+            latency=result.time_seconds|time_seconds scores=checks.* list=runs"""),
     ),
     Importer(
         name="grading of a skill",
@@ -96,83 +92,59 @@ IMPORTERS: Final = (
         name="evalite",
         ending="json",
         beginning=rb'(?s)\s*\{\s*"run"\s*:\s*\{[^{}]*\}\s*,\s*"evals"\s*:\s*\[',
-        read_by=ColumnMap(
-            parts=parts_of(
-                "input=input expected=expected output=output error=output.stack variant=group score=averageScore"
-            ),
-            scores=(("scores.*", ""),),
-            list_at=("evals.*.results",),
-        ),
+        read_by=columns_in("""
+            input=input expected=expected output=output error=output.stack variant=group score=averageScore
+            scores=scores.* list=evals.*.results"""),
     ),
     Importer(
         name="gh-models",
         ending="json",
         beginning=rb'(?s)\s*\{.*"testResults"\s*:\s*\[\s*\{\s*"testCase"\s*:',
-        read_by=ColumnMap(
-            parts=parts_of("input=testCase.input expected=testCase.expected output=modelResponse model=model"),
-            scores=(("evaluationResults.*", ""),),
-            list_at=("testResults",),
-        ),
+        read_by=columns_in("""
+            input=testCase.input expected=testCase.expected output=modelResponse model=model
+            scores=evaluationResults.* list=testResults"""),
     ),
     Importer(
         name="openai-evals-api",
         beginning=rb'(?s)\s*[\[{].*"(?:object"\s*:\s*"eval\.run\.output_item"|datasource_item"\s*:)',
-        read_by=ColumnMap(
-            parts=parts_of(f"""
-                id=datasource_item_id input=sample.input|datasource_item.query expected={_EXPECTED}
-                output=sample.output.0.content|datasource_item.sample.output_text error=sample.error.message
-                tokens_in=sample.usage.prompt_tokens tokens_out=sample.usage.completion_tokens model=sample.model
-                confidence=sample.metadata.confidence|datasource_item.confidence"""),
-            scores=(("checks.*", ""),),
-            list_at=("data",),
-        ),
+        read_by=columns_in(f"""
+            id=datasource_item_id input=sample.input|datasource_item.query expected={_EXPECTED}
+            output=sample.output.0.content|datasource_item.sample.output_text error=sample.error.message
+            tokens_in=sample.usage.prompt_tokens tokens_out=sample.usage.completion_tokens model=sample.model
+            confidence=sample.metadata.confidence|datasource_item.confidence scores=checks.* list=data"""),
     ),
     Importer(
         name="Jest and Vitest",
         ending="json",
         beginning=rb'\s*\{\s*"num\w*Test',
-        read_by=ColumnMap(
-            parts=parts_of("id=fullName passed=status reasoning=failureMessages"),
-            list_at=("testResults.*.assertionResults",),
-        ),
+        read_by=columns_in("id=fullName passed=status reasoning=failureMessages list=testResults.*.assertionResults"),
     ),
     Importer(
         name="pytest-json-report",
         beginning=rb'\s*\{\s*"created"\s*:[^{}]*"exitcode"\s*:',
-        read_by=ColumnMap(
-            parts=parts_of("""
-                id=nodeid passed=outcome reasoning=call.longrepr error=setup.longrepr latency=call.duration"""),
-            list_at=("tests",),
-        ),
+        read_by=columns_in("""
+            id=nodeid passed=outcome reasoning=call.longrepr error=setup.longrepr latency=call.duration list=tests"""),
     ),
     Importer(
         name="pydantic-evals",
         ending="json",
         beginning=rb'(?s)\s*\{.*"cases"\s*:\s*\[.*?\{[^{}]*"inputs"\s*:',
-        read_by=ColumnMap(
-            parts=parts_of("""
-                id=name input=inputs expected=expected_output output=output error=error_message
-                latency=task_duration"""),
-            scores=(("scores.*", ""), ("assertions.*", "")),
-            list_at=("cases", "failures"),
-        ),
+        read_by=columns_in("""
+            id=name input=inputs expected=expected_output output=output error=error_message latency=task_duration
+            scores=scores.*|assertions.* list=cases|failures"""),
     ),
     Importer(
         name="Langfuse",
         ending="json",
         beginning=rb'(?s)\s*\{.*"item_?[rR]esults"\s*:\s*\[\s*\{\s*"item"\s*:',
-        read_by=ColumnMap(
-            parts=parts_of(
-                "id=item.id input=item.input expected=item.expected_output|item.expectedOutput output=output"
-            ),
-            scores=(("evaluations.*", ""),),
-            list_at=("item_results", "itemResults"),
-        ),
+        read_by=columns_in("""
+            id=item.id input=item.input expected=item.expected_output|item.expectedOutput output=output
+            scores=evaluations.* list=item_results|itemResults"""),
     ),
     Importer(
         name="Langfuse's scores",
         beginning=rb'(?:\s*\{\s*"data"\s*:)?\s*(?:\[\s*)?\{?(?=[^{}]*\b(?:traceId|trace_id)\b)[^{}]*\b(?:dataType|data_type)\b',
-        read_by=ColumnMap(parts_of("id=id"), scores=(("scores.*", ""),)),
+        read_by=columns_in("id=id scores=scores.*"),
     ),
     ANY_LINES,
 )

@@ -100,9 +100,8 @@ def _by_answerer(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]
         return []
     cells = {name: [case.get(name) for case in cases] for name in names}
     # The system and the part of each column that may be named after both: ``mini_score``, ``score.mini``.
-    signs = ((name, sign) for name in names for sign in re.finditer("[_. -]", name))
-    sides = ((name, name[: sign.start()], name[sign.end() :]) for name, sign in signs)
-    named = [(name, *ends) for name, start, end in sides for ends in ((end, start), (start, end))]
+    parted = ((name, name[:at], name[at + 1 :]) for name in names for at, sign in enumerate(name) if sign in "_. -")
+    named = [(name, *ends) for name, start, end in parted for ends in ((end, start), (start, end))]
     systems = {name: system for name, system in answers.items() if name != truth}
     judged = {system for _, system, part in named if plain_key(part) in (*VERDICTS, *SCORES, "ok")}
     # A prediction may be that of one field of several; nobody else gives an answer.
@@ -115,13 +114,12 @@ def _by_answerer(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]
         systems = of_labels if len(of_labels) >= LEAST_VARIANTS else free
     answered = PREDICTED_LABELS[1]
     if len(systems) < LEAST_VARIANTS:
-        systems = _systems_of_verdicts({name: cells[name] for name in names if name != truth}, named)
+        systems = _with_verdicts({name: cells[name] for name in names if name != truth}, named)
         are_labels = truth and all(map(is_verdict, cells[truth])) and systems == {name: name for name in systems}
         answered = answered if are_labels else VERDICTS[0]
     if len(systems) < LEAST_VARIANTS:
         return []
-    others = (each for each in named if each[0] not in systems)
-    beside = {name: (system, part) for name, system, part in others if system in systems.values()}
+    beside = {name: (who, part) for name, who, part in named if name not in systems and who in systems.values()}
     apart = {truth, *systems, *beside, *called(by_name, chain.from_iterable(PARTS[part] for part in USAGE))}
     tells = "" if any(called(by_name, PARTS["id"] + PARTS["input"])) else next(iter(columns_apart(cases)), "")
     return [
@@ -138,9 +136,7 @@ def _by_answerer(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]
     ]
 
 
-def _systems_of_verdicts(
-    columns: Mapping[str, Sequence[Value]], named: Sequence[tuple[str, str, str]]
-) -> dict[str, str]:
+def _with_verdicts(columns: Mapping[str, Sequence[Value]], named: Sequence[tuple[str, str, str]]) -> dict[str, str]:
     """Return the systems of columns of verdicts: models, or all beside a baseline; any others may be checks.
 
     Beside what a judge or a person says, models are judges. ``named``: (column, system, part) in each way in which a

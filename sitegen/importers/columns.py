@@ -117,36 +117,30 @@ def _matches(pattern: str, names: Sequence[str]) -> list[tuple[str, str]]:
     return [(pattern, pattern)] if "." in pattern and pattern.partition(".")[0] in names else []
 
 
-def parts_of(text: str) -> dict[str, tuple[str, ...]]:
-    """Return the patterns of each part's columns, as in ``id=case input=question|prompt``. Lines may end with ``|``."""
-    words = (word.partition("=") for word in re.sub(r"[|]\s+", "|", text).split())
-    return {part: tuple(patterns.split("|")) for part, _, patterns in words}
+def columns_in(text: str) -> ColumnMap:
+    """Return the columns that a text describes: ``id=case input=question|prompt scores=checks.* list=results``."""
+    stated = {part: tuple(patterns.split("|")) for part, _, patterns in (word.partition("=") for word in text.split())}
+    scores, list_at, reasons = (stated.pop(word, ()) for word in ("scores", "list", "reasons"))
+    named = tuple((pattern, "") for pattern in scores)
+    return ColumnMap(stated, scores=named, list_at=list_at, reasons=reasons or OF_SCORES)
 
 
 PRESETS: Final[dict[str, ColumnMap]] = {
-    "langsmith": ColumnMap(
-        parts=parts_of("""
-            id=example_id input=inputs.* expected=reference.* output=outputs.* error=error latency=execution_time"""),
-        scores=(("feedback.*", ""),),
-    ),
-    "lm-eval": ColumnMap(
-        parts=parts_of("""
+    "langsmith": columns_in("""
+        id=example_id input=inputs.* expected=reference.* output=outputs.* error=error latency=execution_time
+        scores=feedback.*"""),
+    "lm-eval": replace(
+        columns_in(f"""
             id=doc_id variant=filter input=arguments.gen_args_0.arg_0|arguments.0.0 expected=target
-            output=filtered_resps"""),
-        scores=((EVERY, ""),),
+            output=filtered_resps scores={EVERY}"""),
         names_of_scores="metrics",
     ),
-    "mlflow": ColumnMap(
-        parts=parts_of("""
-            id=request_id input=inputs|request output=outputs|response|predictions error=error_message|*/error_message
-            expected=expectations|ground_truth|targets|expected_response/value|expected_facts/value"""),
-        scores=(("*/value", ""), ("*/v1/score", ""), ("*/score", "")),
-        reasons=("*/rationale", "*/v1/justification", "*/justification"),
-    ),
-    "ragas": ColumnMap(
-        parts=parts_of("input=user_input|question expected=reference|ground_truth output=response|answer"),
-        scores=((EVERY, ""),),
-    ),
+    "mlflow": columns_in("""
+        id=request_id input=inputs|request output=outputs|response|predictions error=error_message|*/error_message
+        expected=expectations|ground_truth|targets|expected_response/value|expected_facts/value
+        scores=*/value|*/v1/score|*/score reasons=*/rationale|*/v1/justification|*/justification"""),
+    "ragas": columns_in(f"""
+        input=user_input|question expected=reference|ground_truth output=response|answer scores={EVERY}"""),
 }
 """By the name in the manifest: LangSmith's ``ExperimentResults.to_pandas``, lm-eval's ``samples_<task>_<time>.jsonl``,
 whose rows name their metrics since 0.4.7, MLflow's tables of ``mlflow.evaluate`` and ``mlflow.genai.evaluate``, whose
