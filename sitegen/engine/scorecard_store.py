@@ -64,7 +64,8 @@ from sitegen.text.embedding import embed, installed
 
 _HELD: Final = 4  # number of snapshots after one for which its contents are held, if they need them too
 _MANY: Final = 1_000  # number of documents beyond which those of a scorecard share equal numbers
-_LOST: Final = {"not here ": MISSING, "not fetched ": POINTER}
+_OF_LFS: Final = "not fetched "
+_LOST: Final = {"not here ": MISSING, _OF_LFS: POINTER}
 """Prefixes of the blob id of a file whose content this clone lacks, and why: its scorecard needs a different key."""
 
 
@@ -115,7 +116,8 @@ def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterato
         return
     needed = [dict.fromkeys(snapshot.scored) for snapshot in snapshots]
     recent = (set(chain.from_iterable(needed[max(0, at - _HELD) : at])) for at in range(len(needed)))
-    oids = [blob.oid for blobs, before in zip(needed, recent, strict=True) for blob in blobs if blob not in before]
+    asked = (blob for blobs, before in zip(needed, recent, strict=True) for blob in blobs if blob not in before)
+    oids = [blob.oid.removeprefix(_OF_LFS) for blob in asked]  # of a folder, other files may be here
     stream = context.open().read_blobs(oids)
     held: dict[Blob, File] = {}
     for at, (snapshot, blobs) in enumerate(zip(snapshots, needed, strict=True)):

@@ -22,7 +22,7 @@ from typing import IO, Final, NamedTuple
 import msgspec
 
 from sitegen.data_files.folders import MOST_FILES, may_hold_document, packed
-from sitegen.data_files.project_files import LARGEST_FILE, is_pointer, open_file, read_file, read_inside
+from sitegen.data_files.project_files import LARGEST_FILE, LFS, is_pointer, open_file, read_file, read_inside
 from sitegen.errors import POINTER, SMALLER_FILE, NothingToReportError, RepositoryError
 from sitegen.history.process import Process, shared_processes
 from sitegen.history.repository_place import RepositoryPlace, find_repository
@@ -83,7 +83,7 @@ class BlobRead(NamedTuple):
     oid: str
     content: bytes | None
     reason: str = ""
-    """Why there is no content: the object is missing, no file, larger than the limit, or stored in Git LFS."""
+    """Why there is no content, or not all of a folder: it is missing, no file, too large, or stored in Git LFS."""
     fix: str = ""
     """What to do about a content that is larger than the limit; empty for any other reason."""
 
@@ -229,18 +229,23 @@ class CatFile:
 
 
 def _packed_folder(oid: str, files: Mapping[str, str], reads: Iterable[BlobRead], limit: int) -> BlobRead:
-    """Return files, given as path -> blob id, as one content, if all ``reads`` of them together keep to the limit."""
+    """Return files, given as path -> blob id, as one content, if all ``reads`` of them together keep to the limit.
+
+    Some in Git LFS that were not fetched are in it as pointers, and the reason says so.
+    """
     if not 0 < len(files) <= MOST_FILES:
         return BlobRead(oid, None, f"a folder of more than {MOST_FILES:,} files" if files else _TREE)
-    contents, size = [], 0
+    contents, size, reason = [], 0, ""
     for path, read in zip(files, reads, strict=True):
+        if read.reason == POINTER:
+            read, reason = read._replace(content=LFS), POINTER
         size += len(read.content or b"")
         if read.content is None:
             return read._replace(oid=oid)
         if size > limit:
             return BlobRead(oid=oid, content=None, reason=too_large(size, limit), fix=SMALLER_FILE)
         contents.append((path, read.content))
-    return BlobRead(oid, packed(contents))
+    return BlobRead(oid, packed(contents) if any(content != LFS for _, content in contents) else None, reason)
 
 
 def _question(oid: str, limit: int) -> _Question:

@@ -27,7 +27,7 @@ from sitegen.config.models import (
 from sitegen.config.site import read_site
 from sitegen.data_files import project_files
 from sitegen.data_files.folders import may_hold_document, packed
-from sitegen.errors import SMALLER_FILE, ConfigurationError, NothingToReportError, SitegenError
+from sitegen.errors import POINTER, SMALLER_FILE, ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.files_at_commit import FilesAt, manifest_at
 from sitegen.history.layout import LONE, RESULTS, EntryRules, Layout, iteration_number, kind_of, truth_names
 from sitegen.history.repository import Repository, too_large
@@ -312,9 +312,11 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         """Return the documents of a folder as one packed file, or why one of them cannot be read."""
         files = [self.read(path) for path in documents_in(folder)]
         path, largest = f"{self.shown_path(folder)}/", self.config.limits.max_blob_bytes
-        if unread := next((file for file in files if file.content is None), None):
+        if unread := next((file for file in files if file.content is None and file.reason != POINTER), None):
             return replace(unread, path=path)
         if (size := sum(len(file.content or b"") for file in files)) > largest:
             return File(path=path, content=None, reason=too_large(size, largest), fix=SMALLER_FILE)
         names = (file.path.removeprefix(path) for file in files)
-        return File(path, packed((name, file.content or b"") for name, file in zip(names, files, strict=True)))
+        return File(
+            path, packed((name, file.content or project_files.LFS) for name, file in zip(names, files, strict=True))
+        )

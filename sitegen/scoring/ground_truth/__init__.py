@@ -11,8 +11,10 @@ from typing import Final, Literal
 from msgspec.structs import replace
 
 from sitegen.data_files.folders import names_of_documents, unpacked
+from sitegen.data_files.project_files import is_pointer
 from sitegen.data_files.reading import LINES, UnreadableError, check_distinct, csv_rows, ending
 from sitegen.data_files.yaml_reader import read_data
+from sitegen.errors import POINTER, MissingObjectsError
 from sitegen.importers.case_rows import expected_side
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
@@ -92,6 +94,8 @@ def _truth_of_folder(content: bytes, mapping: Mapping) -> GroundTruth:
     for path, content_of_file in files:
         name = names[path]
         try:
+            if is_pointer(content_of_file):
+                raise UnreadableError(POINTER, MissingObjectsError(in_lfs=True).fix or "")
             truth = read_ground_truth(path, content_of_file, mapping)
             (document, *more) = truth.documents
             if more or name in documents:
