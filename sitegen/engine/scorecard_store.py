@@ -116,9 +116,8 @@ def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterato
         return
     needed = [dict.fromkeys(snapshot.scored) for snapshot in snapshots]
     recent = (set(chain.from_iterable(needed[max(0, at - _HELD) : at])) for at in range(len(needed)))
-    asked = (blob for blobs, before in zip(needed, recent, strict=True) for blob in blobs if blob not in before)
-    oids = [blob.oid.removeprefix(_OF_LFS) for blob in asked]  # of a folder, other files may be here
-    stream = context.open().read_blobs(oids)
+    oids = [blob.oid for blobs, before in zip(needed, recent, strict=True) for blob in blobs if blob not in before]
+    stream = context.open().read_blobs([oid.removeprefix(_OF_LFS) for oid in oids])  # which may be a folder
     held: dict[Blob, File] = {}
     for at, (snapshot, blobs) in enumerate(zip(snapshots, needed, strict=True)):
         held |= {

@@ -237,14 +237,13 @@ def _packed_folder(oid: str, files: Mapping[str, str], reads: Iterable[BlobRead]
         return BlobRead(oid, None, f"a folder of more than {MOST_FILES:,} files" if files else _TREE)
     contents, size, reason = [], 0, ""
     for path, read in zip(files, reads, strict=True):
-        if read.reason == POINTER:
-            read, reason = read._replace(content=LFS), POINTER
-        size += len(read.content or b"")
-        if read.content is None:
+        content, reason = (LFS, POINTER) if read.reason == POINTER else (read.content, reason)
+        size += len(content or b"")
+        if content is None:
             return read._replace(oid=oid)
         if size > limit:
             return BlobRead(oid=oid, content=None, reason=too_large(size, limit), fix=SMALLER_FILE)
-        contents.append((path, read.content))
+        contents.append((path, content))
     return BlobRead(oid, packed(contents) if any(content != LFS for _, content in contents) else None, reason)
 
 

@@ -59,7 +59,6 @@ _MAX_DEPTH: Final = 3  # number of levels below the root that are searched for a
 _OWN_SCHEMA: Final = "sitegen/"  # the beginning of ``schema`` in files that sitegen itself writes about an output
 _ONE_NUMBER: Final = re.compile(r"\[[-+0-9.eE]{1,40}\]")  # matches a cell of CSV with a list of one number
 _PASSED: Final = re.compile("pass(?:ed)?|fail(?:ed)?", re.IGNORECASE)
-_OF_JUDGES: Final = re.compile(rf"{NO_ANSWERER.pattern}|(?i:verdict|judg|evaluat)")
 _side_in: Final = lru_cache(1024)(SIDE_OF_FIELD.fullmatch)  # all rows of a table have the same columns
 
 
@@ -147,13 +146,12 @@ def _with_verdicts(columns: Mapping[str, Sequence[Value]], named: Sequence[tuple
         for name, cells in columns.items()
         if all(is_verdict(cell) or is_no_score(cell) for cell in cells) and any(map(is_verdict, cells))
     ]
-    if any(map(_OF_JUDGES.search, verdicts)):
+    if any(map(NO_ANSWERER.search, verdicts)):
         return {}
     own = {name: system for name, system, part in named[::-1] if name in verdicts and plain_key(part) in VERDICTS}
-    are_own = len(own) >= LEAST_VARIANTS
-    systems = {name: own.get(name, name) for name in verdicts if name in own or not are_own}
+    systems = {name: own.get(name, name) for name in verdicts if name in own or len(own) < LEAST_VARIANTS}
     known = {name: system for name, system in systems.items() if MODEL.search(system) or BASELINES.fullmatch(system)}
-    return systems if known and (are_own or len(systems) == LEAST_VARIANTS) else known
+    return systems if known and (systems == own or len(systems) == LEAST_VARIANTS) else known
 
 
 def with_labels_of(column: str, columns: Mapping[str, Sequence[Value]]) -> list[str]:

@@ -121,8 +121,7 @@ def columns_in(text: str) -> ColumnMap:
     """Return the columns that a text describes: ``id=case input=question|prompt scores=checks.* list=results``."""
     stated = {part: tuple(patterns.split("|")) for part, _, patterns in (word.partition("=") for word in text.split())}
     scores, list_at, reasons = (stated.pop(word, ()) for word in ("scores", "list", "reasons"))
-    named = tuple((pattern, "") for pattern in scores)
-    return ColumnMap(stated, scores=named, list_at=list_at, reasons=reasons or OF_SCORES)
+    return ColumnMap(stated, tuple((name, "") for name in scores), list_at=list_at, reasons=reasons or OF_SCORES)
 
 
 PRESETS: Final[dict[str, ColumnMap]] = {

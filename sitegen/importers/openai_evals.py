@@ -101,9 +101,8 @@ def _case(
             answers.append(event)
         elif event.type == "error":
             error = event.message or event.error or "error"
-    calls = [stated(answer.data).usage for answer in answers]
-    tokens_in = _sum_if_complete([call.tokens_in for call in calls])
-    tokens_out = _sum_if_complete([call.tokens_out for call in calls])
+    sizes = [stated(answer.data).usage[:2] for answer in answers] or [(None, None)]
+    tokens_in, tokens_out = (None if None in each else sum(filter(None, each)) for each in zip(*sizes, strict=True))
     last = answers[-1] if answers else _Event(None)
     return case.JudgedCase(
         id=events[0].sample,
@@ -121,8 +120,3 @@ def _case(
         transcript=transcript(last.messages, [{"role": "assistant", "content": each.sampled} for each in answers[-1:]]),
         call=Call(Usage(tokens_in=tokens_in, tokens_out=tokens_out), model="".join(models)),
     )
-
-
-def _sum_if_complete(numbers: list[int | None]) -> int | None:
-    defined = [number for number in numbers if number is not None]
-    return sum(defined) if defined and len(defined) == len(numbers) else None

@@ -165,7 +165,8 @@ PERSON: Final = re.compile(rf"(?i)(?:human|expert|annotator|reviewer)[_ .-]?(?:[
 OF_PERSON: Final = re.compile(rf"(?i)(?:human|expert|annotator|reviewer|rater|manual)[_ .-]?(?:{_SAYS})")
 """Matches a column that by its name has what a person says of an answer, which counts where nobody else judged."""
 NO_ANSWERER: Final = re.compile(
-    r"(?i)(?:^|[^a-z])(?:(?:judge|annotator|rater|human|reviewer)s?|truth|gold|(?:old|previous)[_ -]label)(?:[^a-z]|$)"
+    r"(?i)(?:^|[^a-z])(?:(?:judge|annotator|rater|human|reviewer)s?|truth|gold|(?:old|previous)[_ -]label)(?:[^a-z]|$)|"
+    r"verdict|judge?ment|evaluat"
 )
 """Matches a column of what somebody says of an answer or said before, which the expected label sums up."""
 _OF_WHAT: Final = r"(?:_?(?:labels?|class|category|intent|answer|value))?"

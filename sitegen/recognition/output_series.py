@@ -439,9 +439,8 @@ class TruthFinder:
             value = named_rows(value) or documents_by_name(value) or value
             table = table_of(value)
             whole = leaf_paths(value) if isinstance(value, dict) else frozenset[str]()
-            shape = Shape(leaf_paths(value), whole) if isinstance(value, dict) else None
-            if shape is not None and (own := id_text(members(value).get("id"))):
-                shape = Shape(whole, whole, {"id": frozenset({own})})
+            own = id_text(members(value).get("id"))
+            shape = Shape(whole, whole, {"id": frozenset({own})} if own else {}) if isinstance(value, dict) else None
             if table is not None and (isinstance(value, list) or table.size > 1):
                 shape = Shape(
                     fields=frozenset(path.removeprefix("[].") for path in leaf_paths(list(table.rows))),

@@ -72,9 +72,8 @@ def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Reco
     of_tool, table = _tool_results(path, content), _graded_table(series, content)
     if of_tool and table and importer_of(path, content) is ANY_LINES:
         columns = table[0]["settings"]["columns"]
-        is_graded = not columns.keys().isdisjoint(("score", "scores", "passed"))
-        is_usual = is_graded and plain_key(columns.get("variant", "")) in ("", *PARTS["variant"])
-        of_tool = (of_tool[0], table[1]) if is_usual else None
+        is_usual = plain_key(columns.get("variant", "")) in ("", *PARTS["variant"])
+        of_tool = (of_tool[0], table[1]) if is_usual and columns.keys() & {"score", "scores", "passed"} else None
     graded = of_tool or table or (cases if kind else None)
     score = table[0]["settings"]["columns"].get("score", "") if table and graded is table else ""
     is_any_rate = (recorded_layouts.headline_place(score) or (0,))[0] > 0  # a value of the documents may be called so
@@ -207,13 +206,13 @@ def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
     several = ", ".join(dict.fromkeys(name for _, name in cells if "variant" not in table.columns))
     if not graded and output not in table.columns:  # a row has the answers of several, in columns of their own
         truth = [cell for cell, _ in cells[:: len(cells) // len(table.rows)]]
-        output = several
-        expected = next((name for name in table.columns if [row.get(name) for row in table.rows] == truth), "labels")
+        same = (name for name in table.columns if [row.get(name) for row in table.rows] == truth)
+        output, expected = several, next(same, "labels")
     by = ", ".join(dict.fromkeys(graded)) or f"comparing {output} with {expected}"
+    by += f" for each of {several[:80]}" if several and graded else ""
     run = run_column(rows := value if isinstance(value, list) else [])
     of_runs = f"; {run} names runs, each an iteration" if run and table.size < len(rows) else ""
-    of_whom = f" for each of {several[:80]}" if several and graded else ""
-    why = f"a table of {counted(table.size, 'row')}, graded by {by}{of_whom}{others}{of_runs}"
+    why = f"a table of {counted(table.size, 'row')}, graded by {by}{others}{of_runs}"
     return {"kind": "judged", "settings": {**list_key, **settings}}, why
 
 
