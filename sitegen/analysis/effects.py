@@ -108,7 +108,8 @@ class EffectIndex:
         self._driven_by = driven_by
         self._summaries = {summary.info.id: summary for summary in summaries}
         every = ((summary, window) for summary in self._summaries.values() for window in summary.windows)
-        self._windows = grouped((window.edit, (summary, window)) for summary, window in every)
+        self.by_edit = grouped((window.edit, summary.effect_in(window)) for summary, window in every)
+        """By the position of an edit, its effects, and those of a later edit before the same output (``is_shared``)."""
 
     def effects_of(self, position: int, path: str | None = None) -> tuple[Effect, ...]:
         """Return the effects of the edit at a commit's position, in the order of the evals.
@@ -117,9 +118,9 @@ class EffectIndex:
         which only the evals that it drives are listed.
         """
         return tuple(
-            summary.effect_in(window)
-            for summary, window in self._windows.get(position, ())
-            if path is None or self.drives(path, summary.info.id)
+            effect
+            for effect in self.by_edit.get(position, ())
+            if not effect.window.is_shared and (path is None or self.drives(path, effect.info.id))
         )
 
     def drives(self, path: str, eval_id: str) -> bool:
@@ -160,10 +161,6 @@ class EffectIndex:
             evals.sort(key=lambda effect: (not effect.is_best, effect.better, effect.info.name, effect.info.id))
             if any(effect.is_best for effect in evals):
                 yield BestInstructions(commit=commit, evals=tuple(evals), files=differing)
-
-    def positions(self) -> tuple[int, ...]:
-        """Return the positions of all edits that any point is attributed to, ascending."""
-        return tuple(sorted(self._windows))
 
 
 def mean_change(effects: Iterable[Effect]) -> float | None:

@@ -157,10 +157,9 @@ def write_commits(evals: Evals, effects: EffectIndex) -> tuple[CommitView | None
     failures: list[Problem] = []
     new = {record.commit.position for record in timeline.new_records}
     # Older commits without any output, if their edits have other effects now. The newest comes first.
-    measured = effects.positions() if timeline.is_complete else evals.measured
     again = tuple(
         replace(past, around_edits=effects.effects_of(position))
-        for position in sorted({*measured} - new, reverse=True)
+        for position in sorted(evals.measured - new, reverse=True)
         if (past := COMMITS_WITHOUT_OUTPUT.get(build.memo, str(position)))
     )
     present = {row.path: row for row in site_files.present_files(OWNER)} if timeline.is_complete or again else {}

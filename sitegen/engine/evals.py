@@ -90,7 +90,7 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
         failures=tuple(sorted(failures, key=lambda problem: problem.eval_id or "")),
         lost_contents=tuple(lost_contents),
         commit_effects=commit_effects,
-        measured=frozenset(window.edit for window in measured),
+        measured=frozenset(window.edit for window in measured if not window.is_shared),
     )
     to_write.sort(key=lambda task: task.info.id)
     to_write.sort(key=lambda task: [at.commit.position for at in task.history.snapshots[-1:]], reverse=True)

@@ -182,7 +182,7 @@ def count_effects(evals: Evals) -> WrittenInstructions:
         if len(drivers := timeline.drivers(history.id)) < len(timeline.instructions)
     }
     effects = EffectIndex(evals.summaries, driven_by)
-    found = [{effect.decision for effect in effects.effects_of(position)} for position in effects.positions()]
+    found = [{effect.decision for effect in of_edit} for of_edit in effects.by_edit.values()]
     better, worse = (sum(word in decisions for decisions in found) for word in ("better", "worse"))
     return WrittenInstructions(effects=effects, better=better, worse=worse)
 

@@ -174,8 +174,8 @@ class SiteWriter:
 
     @cached_property
     def _edits(self) -> tuple[EditEffects, ...]:
-        edits = reversed(edits_by_commit(self._timeline.instructions).items())
-        return tuple(EditEffects(of, self._instructions.effects.effects_of(position)) for position, of in edits)
+        edits, by_edit = edits_by_commit(self._timeline.instructions), self._instructions.effects.by_edit
+        return tuple(EditEffects(of, tuple(by_edit.get(position, ()))) for position, of in reversed(edits.items()))
 
     def _patches(self, edits: Sequence[Edit]) -> list[bytes]:
         try:

@@ -1,5 +1,6 @@
 """Series: the points of an eval with their scorecards, and the summary that is stored of every eval, with its parts."""
 
+from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.model.changes import Change, ChangeVerdict, Decision, Interval, MetricDelta, Noise, Step
@@ -307,6 +308,11 @@ class Window(NamedTuple):
     """The first metrics before and after, of the only variant whose prompt was edited, or by another ground truth or
     other rules than those of their time; empty if they are those of both points."""
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether a later edit has the same window, so that what flipped in it is counted with that edit."""
+        return self.or_edit is not None and self.or_edit.position > self.edit
+
 
 class BestOutput(Frozen):
     """The best output of an eval when all outputs are scored by the newest ground truth and rules."""
@@ -322,7 +328,7 @@ class BestOutput(Frozen):
     """As in ``Window``."""
 
 
-class Effect(Frozen):
+class Effect(Frozen, dict=True, gc=True):
     """An eval before and after an edit of instructions: an association in time, not a cause.
 
     ``before`` is the newest point whose output was made with earlier instructions; ``after`` the first output that was
@@ -336,7 +342,7 @@ class Effect(Frozen):
     window: Window = Window(edit=0, before=None, after=0)
     """The points that are attributed to the edit, with what else changed among them."""
 
-    @property
+    @cached_property
     def changes(self) -> tuple[float | None, ...]:
         """After minus before of each metric, over what both have; None if undefined, or if two judges graded them."""
         if self.before is None:

@@ -406,10 +406,13 @@ def moved_by(edits: Iterable[EditEffects]) -> tuple[Moves, list[tuple[EditEffect
 
 
 def _moves(edit: EditEffects) -> dict[tuple[str, str, str], tuple[int, int, str]]:
-    """For the fields that an edit moved, by eval: how many values were fixed and broke, and doubts about the latter."""
+    """For the fields that an edit moved, by eval: how many values were fixed and broke, and doubts about the latter.
+
+    What several edits before one output moved stands once, with the newest of them.
+    """
     moves = {}
     for effect in edit.effects:
-        flips = Flips() if effect.window.model else effect.window.flips or Flips()
+        flips = Flips() if effect.window.model or effect.window.is_shared else effect.window.flips or Flips()
         fixed, broken, doubts = dict(flips.fixed), dict(flips.broken), {name: of for name, *of in flips.doubts}
         for name in fixed | broken:
             said = doubts_of(doubts[name]) if name in doubts else ""

@@ -128,6 +128,13 @@ def test_fields_of_one_name_are_counted_together_over_evals():
     assert (total, evals) == ({"rooms": [0, 4, -4], "g": [1, 0, 1]}, {"rooms": ["E", "F"], "g": ["E"]})
 
 
+def test_what_several_edits_before_one_output_moved_is_counted_once():
+    newest, earlier = _edit(5, Flips(broken=(("f", 2),))), _edit(3, Flips(broken=(("f", 2),)))
+    shared = replace(earlier.effects[0], window=earlier.effects[0].window._replace(or_edit=sample.commit(5)))
+    total, rows, *_ = moved_by([newest, replace(earlier, effects=(shared,))])
+    assert (total, len(rows)) == ({"f": [0, 2, -2]}, 1)
+
+
 def test_a_field_names_the_edits_that_moved_it_most_and_its_doubts():
     edits = [_edit(number, Flips(broken=(("f", number),), doubts=(("f", 1, 0),))) for number in (3, 1, 2)]
     page = fields_page([replace(_eval("e", _field("f", 1)), suspects=(sample.suspect("f", "7", "8"),))], edits)

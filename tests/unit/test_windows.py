@@ -163,7 +163,6 @@ def test_effects_are_found_by_the_edit_and_by_the_files_that_drive_an_eval():
     assert index.effects_of(5, "a.md") == both[:1]
     assert index.effects_of(3) == (effect("a", Window(edit=3, before=None, after=0), None, 0.25),)
     assert index.effects_of(4) == ()
-    assert index.positions() == (3, 5)
     assert (index.drives("a.md", "a"), index.drives("a.md", "b"), index.drives("b.md", "b")) == (True, False, True)
 
 
