@@ -15,7 +15,8 @@ from sitegen.engine.evals import Evals
 from sitegen.engine.missing_files import MissingFiles
 from sitegen.engine.scorecard_store import key_of_scorecards
 from sitegen.engine.timeline import Timeline
-from sitegen.history.files_at_commit import Folders, first_file_named, folders_of
+from sitegen.history.files_at_commit import Folders, first_file_named
+from sitegen.history.folder_tree import FolderTree
 from sitegen.history.process import share_processes
 from sitegen.model.frozen import grouped
 from sitegen.model.problems import Problem
@@ -50,7 +51,7 @@ def unmatched(evals: Evals) -> tuple[Problem, ...]:
     if timeline.project.options.worktree and timeline.project.place.root is not None:
         from sitegen.history.worktree import work_tree_paths
 
-        folders = folders_of(work_tree_paths(timeline.context.open()))
+        folders = FolderTree.of(work_tree_paths(timeline.context.open())).names
     missing = MissingFiles(
         layout=layout, folders=folders, summaries=summaries, set_aside=frozenset({*shadowed, *failed})
     )

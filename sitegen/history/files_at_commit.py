@@ -3,7 +3,7 @@
 import os
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from posixpath import join, normpath
 from typing import Final, NamedTuple, TypeAlias
 
@@ -78,19 +78,15 @@ class FilesAt:
         """Those of the work tree over the commit."""
         return FilesAt(self.place, self._commit, on_disk=True)
 
-    def versions(self, path: str, largest: int = LARGEST_BLOB, *, newest: int = 0) -> Iterator[bytes]:
-        """Yield the contents of the file in this commit and earlier ones that can be read, the newest first."""
-        for commit in self.commits(path)[newest:]:
-            if (content := FilesAt(self.place, commit).read(path, largest)) is not None:
-                yield content
-
     def commits(self, path: str) -> tuple[str, ...]:
         """Return the newest commits up to this one that wrote the file, the newest first."""
         return Repository(self.place).commits_with(self._commit, path) if self._commit else ()
 
     def earlier(self, path: str, largest: int = LARGEST_BLOB) -> Iterator[bytes]:
-        """Yield the contents of the file before this one, as ``versions`` does."""
-        return self.versions(path, largest, newest=0 if self._on_disk else 1)
+        """Yield the contents of the file in the commits before this one that can be read, the newest first."""
+        for commit in self.commits(path)[0 if self._on_disk else 1 :]:
+            if (content := FilesAt(self.place, commit).read(path, largest)) is not None:
+                yield content
 
     def names(self, folder: str) -> dict[str, bool]:
         """Return the names in a folder, and whether each is a folder. Links and submodules are left out."""
@@ -135,21 +131,6 @@ def manifest_at(
     path = f"{config.evals_dir}/manifest.yaml"
     content = files.read_rules(path, config.limits.max_blob_bytes)
     return Parsed(Manifest()) if content is None else manifest_in_force(content, path, config.evals_dir, read)
-
-
-def folders_of(paths: Iterable[str]) -> Folders:
-    """Return the folders of a list of files."""
-    folders: dict[str, dict[str, bool]] = {}
-    for path in paths:
-        folder, is_folder = path, False
-        while folder:
-            folder, _, name = folder.rpartition("/")
-            names = folders.setdefault(folder, {})
-            if name in names:
-                break
-            names[name] = is_folder
-            is_folder = True
-    return lambda folder: folders.get(folder, {})
 
 
 def first_file_named(glob: str, folders: Folders) -> str | None:

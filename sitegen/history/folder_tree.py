@@ -46,6 +46,11 @@ class FolderTree(Struct):
             tree = tree.folders[name]
         return tree
 
+    def names(self, folder: str) -> dict[str, bool]:
+        """Return the names in a folder, and whether each is a folder; none if there is no such folder."""
+        there = self.folder(folder)
+        return dict.fromkeys(there.files, False) | dict.fromkeys(there.folders, True)
+
     def put(self, path: str, oid: str) -> None:
         """Set the content of a file."""
         tree = self

@@ -10,7 +10,8 @@ import pytest
 
 from sitegen.config.manifest import manifest_in_force
 from sitegen.data_files.pictures import raster_picture
-from sitegen.history.files_at_commit import folders_of, source_files
+from sitegen.history.files_at_commit import source_files
+from sitegen.history.folder_tree import FolderTree
 from sitegen.model.outcomes import Value
 from sitegen.scoring.evidence import Evidence, evidence_in
 from sitegen.text.words import SearchedText
@@ -32,12 +33,12 @@ LETTER = "Dear shop,\n\nplease send one <b>oak</b>\n   table for 10 crowns   and
 
 
 def test_a_pattern_names_files_by_document_and_page_and_nothing_outside():
-    listed = folders_of(
+    listed = FolderTree.of(
         [
             *("evals/x/p/a/01.png", "evals/x/p/a/2.png", "evals/x/p/b/2.png", "evals/x/p/b/x.png"),
             *("evals/x/p/b-2.txt", "s/a.txt"),
         ]
-    )
+    ).names
     cases = {
         "p/{document}/{page}.png": [("p/a/01.png", "a", 1), ("p/a/2.png", "a", 2), ("p/b/2.png", "b", 2)],
         "p/{document}/{document}.png": [],
