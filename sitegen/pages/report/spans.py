@@ -39,8 +39,7 @@ class ShownText(Frozen):
     missed: int
     wrong: int
     beside: tuple[Highlight, ...]
-    """Highlights that are not marked in the text."""
-    more_beside: int
+    """Highlights that are not marked in the text, of which the page lists the first ``LISTED_HIGHLIGHTS``."""
 
     @property
     def item(self) -> Markup:
@@ -64,9 +63,10 @@ class ShownText(Frozen):
             return ""
         items = "".join(
             f"<li>{_span_mark(outcome, category, f'{bounded(text, _SHORT)}{_tag(outcome, category)}')}</li>"
-            for outcome, category, text in self.beside
+            for outcome, category, text in self.beside[:LISTED_HIGHLIGHTS]
         )
-        more = f"<li>{self.more_beside:,} more</li>" if self.more_beside else ""
+        left = len(self.beside) - LISTED_HIGHLIGHTS
+        more = f"<li>{left:,} more</li>" if left > 0 else ""
         why = "Not marked in the text" if self.pieces else "No text is recorded"
         return f'<p class="by">{why}:</p><ul class="beside" dir="auto">{items}{more}</ul>'
 
@@ -74,8 +74,7 @@ class ShownText(Frozen):
 def is_bounded(panel: SpansPanel) -> bool:
     """Whether a page omits parts of a panel."""
     return len(panel.texts) > TEXTS or any(
-        len(text.text) > LONGEST_TEXT or len(text.elsewhere) > LISTED_HIGHLIGHTS or shown_text(text).more_beside > 0
-        for text in panel.texts
+        len(text.text) > LONGEST_TEXT or len(_layered(text)[1]) > LISTED_HIGHLIGHTS for text in panel.texts
     )
 
 
@@ -99,8 +98,7 @@ def shown_text(text: MarkedText) -> ShownText:
         correct=outcomes.count("correct"),
         missed=outcomes.count("missed"),
         wrong=outcomes.count("wrong"),
-        beside=tuple(beside[:LISTED_HIGHLIGHTS]),
-        more_beside=max(0, len(beside) - LISTED_HIGHLIGHTS),
+        beside=tuple(beside),
     )
 
 
