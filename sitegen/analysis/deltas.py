@@ -19,13 +19,13 @@ from typing import Final, TypeVar
 from msgspec.structs import replace
 
 from sitegen.model.changes import Overlap
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import LIFT, ROUNDING, Counts, MetricSpec
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import Exchange, RunUsage, exchanged, regraded
 from sitegen.scoring.kinds import scorer
-from sitegen.stats.counts import PASSED, judged, mean, total
+from sitegen.stats.counts import PASSED, drawn_alike, judged, mean, total
 from sitegen.text.values import short_digest
 
 NO_COUNTS: Final = Counts()
@@ -182,22 +182,19 @@ def values_in_common(cards: Sequence[Scorecard], name: str, shared: Overlap) -> 
     left_out.update(each.name for card in cards for each in card.documents if each.status == "not_asked")
     defined = [{*card.names_by_metric.get(name, ())} for card in cards]
     left_out |= set.union(*defined) - set.intersection(*defined)
-    for card in cards:
-        if not left_out:
+    sides = [[each for each in of.documents if each.name not in left_out] if left_out else of.documents for of in cards]
+    for card, common in zip(cards, drawn_alike(sides, name), strict=True):
+        if common is card.documents:
             yield card.metric(name)
             continue
-        common = [each for each in card.documents if each.name not in left_out]
         known = dict(scorer(card.kind).metrics_for(common))  # but for metrics of packages, which are means of documents
         yield known[name] if name in known else mean(dict(each.metrics).get(name) for each in common)
 
 
 def counts_by_case(documents: Iterable[DocumentScore]) -> dict[str, Counts]:
     """Sum the counts of the answers to one case."""
-    by_case: dict[str, Counts] = {}
-    for document in documents:
-        earlier = by_case.get(document.case)
-        by_case[document.case] = document.counts if earlier is None else total((earlier, document.counts))
-    return by_case
+    by_case = grouped((document.case, document.counts) for document in documents)
+    return {case: total(several) if len(several) > 1 else several[0] for case, several in by_case.items()}
 
 
 def comparable_since(cards: Sequence[Scorecard], metrics: Iterable[str]) -> dict[str, list[int]]:

@@ -252,16 +252,11 @@ def _with_expected_texts(cases: list[JudgedCase], file: File, settings: str) -> 
     if missing := [case_id for case_id in expected if case_id not in answered]:
         message = f"{len(missing)} of {len(expected)} test cases have no response, and count in no number"
         findings.append(Finding("warning", message, "Run the prompt again for all test cases."))
-    return [
-        replace(
-            case,
-            expected=case.expected or " | ".join(expected[case.id].expected),
-            input=case.input or expected[case.id].question,
-        )
-        if case.id in expected
-        else case
-        for case in cases
-    ], findings
+    for place, case in enumerate(cases):
+        if known := expected.get(case.id):
+            text = case.expected or " | ".join(known.expected)
+            cases[place] = replace(case, expected=text, input=case.input or known.question)
+    return cases, findings
 
 
 def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Result:
@@ -452,13 +447,8 @@ def _case_judgements(attribute: str, answers: Sequence[tuple[JudgedCase, Opinion
     if counts.wrong_value:
         judged = counts.wrong_value + counts.tp
         failed = "failed" if judged == 1 else f"{counts.wrong_value} of {judged} failed"
-        sides.append(
-            (
-                "wrong_value",
-                expected or "passed",
-                actual if expected and actual else ": ".join(filter(None, (failed, actual))),
-            )
-        )
+        shown = actual if expected and actual else ": ".join(filter(None, (failed, actual)))
+        sides.append(("wrong_value", expected or "passed", shown))
     if counts.omission:
         values = expected if attribute == case.expected else _number_of_values(counts.omission, counts.tp)
         sides.append(("omission", values, None))
@@ -516,7 +506,7 @@ def _optional(repeats: Sequence[JudgedCase], k: int, lift: float | None) -> Iter
     if number >= k > 1:
         ways = comb(number, k)
         values = (1 - comb(number - passed, k) / ways, comb(passed, k) / ways, float(0 < passed < number))
-        yield from map(Metric, VERDICTS[1:4], values)
+        yield from map(Metric, (*stats.OF_DRAWS, *stats.DRAWN_FROM), (*values, float(number), float(passed)))
     scores = [answer.score for answer in _given(repeats) if answer.score is not None]
     if len(scores) > 1:
         yield Metric("spread", sqrt(variance(scores)))

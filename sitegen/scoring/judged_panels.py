@@ -14,7 +14,7 @@ from sitegen.model.outcomes import Value
 from sitegen.model.scorecards import Kappa, NotePanel, Panel, PanelColumn, TablePanel
 from sitegen.stats.counts import RATIOS
 from sitegen.stats.intervals import ROUNDING, around, mean_of
-from sitegen.text.plain import cut
+from sitegen.text.plain import counted, cut
 
 _ROWS: Final = 200  # the most rows of a table
 
@@ -87,9 +87,7 @@ def _pair_rows(case: JudgedCase) -> Iterator[tuple[str, ...]]:
         for key, column in (("unmatched_expected", 0), ("unmatched_parsed", 1), ("unmatched_actual", 1)):
             unmatched = details.get(key)
             for index in unmatched if isinstance(unmatched, list) else ():
-                row = ["—", "—", "—"]
-                row[column] = _number_cell(index)
-                yield (case.document, opinion.name, "", *row)
+                yield (case.document, opinion.name, "", *("—",) * column, _number_cell(index), *("—",) * (2 - column))
 
 
 def _pair_cells(pair: Value) -> tuple[str, str, str] | None:
@@ -120,9 +118,8 @@ def lift_note(of_cases: Mapping[str, Sequence[float]]) -> Iterator[NotePanel]:
         spread = mean_of(lifts)
         ends = around(spread) if spread and spread.error > ROUNDING else None
         interval = f", 95 % interval {max(-1.0, ends.low):+.3f} to {min(1.0, ends.high):+.3f}" if ends else ""
-        cases = f"{len(lifts):,} {'case' if len(lifts) == 1 else 'cases'}"
-        text = f"Lift of the score over the {cases} that the baseline answered as well: {fmean(lifts):+.3f}{interval}."
-        yield NotePanel(text)
+        over = f"Lift of the score over the {counted(len(lifts), 'case')} that the baseline answered as well"
+        yield NotePanel(f"{over}: {fmean(lifts):+.3f}{interval}.")
 
 
 def preference_notes(cases: Sequence[JudgedCase]) -> Iterator[NotePanel]:

@@ -4,12 +4,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from math import fsum
+from math import comb, fsum
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
-from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import Convention, Counts, ErrorNumbers, MetricSpec
+from sitegen.model.frozen import Frozen, replace
+from sitegen.model.metrics import Convention, Counts, ErrorNumbers, Metric, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement, Outcome
 from sitegen.model.scorecards import DocumentScore
 
@@ -250,6 +250,28 @@ def mean_over_cases(values: Mapping[str, Sequence[float]]) -> float | None:
     """Return the mean of values by case: each case counts once, whoever answered it; None without any."""
     are_alike = len({len(of_case) for of_case in values.values()}) == 1
     return mean(chain(*values.values()) if are_alike else map(mean, values.values()))  # to the last bit if alike
+
+
+OF_DRAWS: Final = ("pass_any", "pass_all", "flaky")
+"""The metrics of k answers that are drawn from those to a case."""
+DRAWN_FROM: Final = ("repeats", "repeats_passed")
+"""What a document states beside them: how many of its answers have a verdict, and how many of these passed."""
+
+
+def drawn_alike(sides: Sequence[Sequence[DocumentScore]], metric: str) -> Sequence[Sequence[DocumentScore]]:
+    """Return documents with ``OF_DRAWS`` for one k if a case has more answers on one side: the least number of any."""
+    of_draws = sides if metric in OF_DRAWS else ()
+    numbers = [{each.name: dict(each.metrics).get(DRAWN_FROM[0]) for each in side} for side in of_draws]
+    if all(of == numbers[0] for of in numbers):  # as a rule
+        return sides
+    k, drawn = int(min(filter(None, chain(*map(dict.values, numbers))), default=0)), [[*side] for side in sides]
+    for side, place in ((of, place) for of in drawn for place in range(len(of))):
+        known = dict(side[place].metrics)
+        number, passed = (int(known.get(name) or 0) for name in DRAWN_FROM)
+        fail, succeed = (comb(each, k) / max(1, comb(number, k)) for each in (number - passed, passed))
+        known |= zip(OF_DRAWS, (1 - fail, succeed, 1 - fail - succeed), strict=True) if number else ()
+        side[place] = replace(side[place], metrics=tuple(Metric(*each) for each in known.items()))
+    return drawn
 
 
 def averages(counts: Sequence[Counts]) -> dict[str, float | None]:

@@ -9,7 +9,7 @@ from sitegen.analysis.deltas import NO_COUNTS, Compared, counts_by_case
 from sitegen.model.changes import Ends, Interval, Unit
 from sitegen.model.metrics import LIFT, OF_TRANSCRIPTS, Counts
 from sitegen.model.scorecards import Scorecard
-from sitegen.stats.counts import Share, judged, share_of, values_by_case
+from sitegen.stats.counts import Share, drawn_alike, judged, share_of, values_by_case
 from sitegen.stats.intervals import ROUNDING, Paired, around, around_mean, effective_wilson, mean, ratio, wilson
 
 _ENOUGH: Final = 5  # fewest documents for a sample of documents; with fewer, their fields are the sample
@@ -62,10 +62,10 @@ def case_pairs(compared: Compared, metric: str) -> dict[str, Paired]:
 
     A case that is not judged on one side, such as one without an expected text, has no value to compare.
     """
-    names = ({each.name for each in side if dict(each.metrics).get(metric) is not None} for side in compared.documents)
-    common = set.intersection(*names)
-    sides = ([each for each in side if each.name in common] for side in compared.documents)
-    first, last = (values_by_case(side, (metric,))[metric] for side in sides)
+    sides = drawn_alike(compared.documents, metric)
+    names = [{each.name for each in side if dict(each.metrics).get(metric) is not None} for side in sides]
+    both = ([each for each in side if each.name in names[0] & names[1]] for side in sides)
+    first, last = (values_by_case(side, (metric,))[metric] for side in both)
     pairs = {case: (mean(of), mean(last[case])) for case, of in first.items() if case in last}
     return {case: Paired(Share(before, 1.0), Share(after, 1.0)) for case, (before, after) in pairs.items()}
 
@@ -101,9 +101,7 @@ def interval_of(card: Scorecard, metric: str | None = None) -> Interval | None:
     if value is None or traits.is_recorded:
         return None
     if traits.answers_cases:
-        if not is_counted(metric):
-            return None
-        cases = number_judged(card)
+        cases = number_judged(card) if is_counted(metric) else 0
         return _stated_interval(wilson(value, cases), unit="cases", n=cases, method="Wilson") if cases else None
     unit, shares, trials = sample_of(card, metric)
     spread = ratio(shares)
@@ -127,10 +125,6 @@ def ends_of_mean(headlines: Iterable[tuple[float | None, Interval | None]]) -> E
 
     It describes the uncertainty of these evals, not how other evals would score. None if a headline has no interval.
     """
-    ends = [
-        None if interval is None else (value, interval.low, interval.high)
-        for value, interval in headlines
-        if value is not None
-    ]
-    with_interval = [end for end in ends if end is not None]
-    return around_mean(with_interval) if len(with_interval) == len(ends) else None
+    known = [(value, interval) for value, interval in headlines if value is not None]
+    ends = [(value, interval.low, interval.high) for value, interval in known if interval is not None]
+    return around_mean(ends) if len(ends) == len(known) else None
