@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import fsum, isfinite
 from operator import attrgetter
 from typing import Final, TypeAlias
 
@@ -161,19 +160,6 @@ class EffectIndex:
             evals.sort(key=lambda effect: (not effect.is_best, effect.better, effect.info.name, effect.info.id))
             if any(effect.is_best for effect in evals):
                 yield BestInstructions(commit=commit, evals=tuple(evals), files=differing)
-
-
-def mean_change(effects: Iterable[Effect]) -> float | None:
-    """Return the mean change of the headline due to outputs, over the evals where it is defined; None without any.
-
-    Each change is a share of its metric's range, positive for the better. Recorded numbers count only if there are no
-    computed numbers.
-    """
-    effects = tuple(effects)
-    computed = [effect for effect in effects if not effect.spec.recorded]
-    known = [(gain, effect.spec) for effect in computed or effects if (gain := effect.gain) is not None]
-    shares = [gain if isfinite(spec.high - spec.low) else 0.0 for gain, spec in known]  # an amount has no range
-    return fsum(shares) / len(shares) if shares else None
 
 
 _REVERSED: Final[dict[Decision, Decision]] = {

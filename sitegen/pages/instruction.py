@@ -11,7 +11,7 @@ from itertools import pairwise
 from shlex import quote
 from typing import Final, NamedTuple
 
-from sitegen.analysis.effects import FileThen, mean_change
+from sitegen.analysis.effects import FileThen
 from sitegen.analysis.section_flips import SectionFlips, section_flips
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import Frozen
@@ -180,19 +180,16 @@ class InstructionView(Frozen):
         return [(newest[eval_id], tuple(values[eval_id])) for eval_id in order if measured[eval_id] > 1]
 
     def tendency(self, *, longer: bool) -> tuple[int, int, int]:
-        """How the mean headline changed around edits that made the file longer, or shorter.
+        """How evals changed with edits that made the file longer, or shorter.
 
-        Returns the number of such edits with output before and after them, after how many it rose, and after how many
-        it fell.
+        Returns the number of such edits with output before and after them, and with how many of these some eval got
+        better, and worse, beyond chance.
         """
         grown = [0, *(0 if a is None or b is None else b - a for a, b in pairwise(self.lines))]
-        means = [
-            mean_change(effects)
-            for effects, size in zip(self.effects, grown, strict=True)
-            if size and (size > 0) is longer
-        ]
-        defined = [mean for mean in means if mean is not None]
-        return len(defined), sum(mean > 0 for mean in defined), sum(mean < 0 for mean in defined)
+        sized = [of for of, size in zip(self.effects, grown, strict=True) if size and (size > 0) is longer]
+        found = [{effect.decision for effect in effects if effect.gain is not None} for effects in sized]
+        better, worse = (sum(word in decisions for decisions in found) for word in ("better", "worse"))
+        return len(found) - found.count(set()), better, worse
 
     @property
     def flips_of_sections(self) -> tuple[tuple[SectionFlips, ...], int]:

@@ -5,7 +5,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.edits import OutputEdits
-from sitegen.analysis.effects import EffectIndex, mean_change, windows
+from sitegen.analysis.effects import EffectIndex, windows
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta, Overlap
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric, MetricSpec
@@ -67,7 +67,7 @@ def test_no_edit_is_credited_with_a_change_if_it_is_open_which_one_the_output_wa
     window = Window(5, 0, 1, verdict=ChangeVerdict(decision="better", why="beyond chance"))
     effects = EffectIndex([summary("x", window)], {}).effects_of(5)
     in_doubt = EffectIndex([summary("x", window._replace(or_edit=commit(1)))], {})
-    assert (mean_change(effects), mean_change(in_doubt.effects_of(5))) == (0.5, None)
+    assert [(one.gain, one.decision) for one in (*effects, *in_doubt.effects_of(5))] == [(0.5, "better"), (None, None)]
     (row,) = effect_rows(in_doubt.effects_of(5))
     assert (row.grade, row.doubt) == ("better", f"by this edit or {commit(1).short}")
     of_edit = EditEffects((FileEdit(edit(5), "a.md"),), in_doubt.effects_of(5))
@@ -174,18 +174,13 @@ def test_a_change_that_another_model_may_have_made_is_that_of_no_edit():
     assert effect("a", window, before=None).gain is None
 
 
-def test_the_mean_is_over_evals_with_a_change():
-    assert mean_change(()) is None
-    assert mean_change((effect("a", Window(1, None, 0), None), effect("b", Window(1, 0, 1), 0.5))) == 0.25
-
-
 def test_an_edit_has_no_effect_on_grades_that_two_judges_gave() -> None:
     quality, accuracy = MetricSpec("average_quality", "Average quality", "", high=5), MetricSpec("accuracy", "A", "")
     before, after = (replace(headline(0.25), values=(value, value)) for value in (0.25, 0.75))
     judge = Exchange(("j-1",), ("j-2",), ("average_quality",))
     window = Window(edit=1, before=0, after=1, judge=judge)
     graded = replace(effect("a", window), before=before, after=after, specs=(quality, accuracy))
-    assert (graded.change, graded.gain, mean_change((graded,))) == (None, None, None)
+    assert (graded.change, graded.gain) == (None, None)
     (row,) = effect_rows((graded,))
     told = (row.grade, row.why, row.remarks)
     assert told == ("not judged", "two judges do not grade alike", ("The judge changed from j-1 to j-2.",))
