@@ -13,6 +13,7 @@ from typing import Final, Literal, TypeAlias, get_args
 from msgspec.structs import replace
 
 from sitegen.analysis.change import ResultsOf, change, changes, compared_now, judged_today, scored_now
+from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.regressions import REGAINED, metric_step, step_between
 from sitegen.analysis.series import first_of_each_output, in_another_unit, last_other_output, output_of
 from sitegen.config.models import MUTE_DIGITS, Mute
@@ -331,14 +332,21 @@ def _explains(step: Step, distance: Step) -> bool:
 def since_best(series: Series, best: int | None, results_of: ResultsOf) -> ChangeVerdict | None:
     """Judge the change from the best output to the newest point, both scored by the newest ground truth and rules.
 
+    Of several outputs one is the best by chance, so that p counts once for each value that they have (Bonferroni).
     None if the newest point is the best or a copy of it, or has no headline, and for recorded numbers, which no test
     can distinguish from chance.
     """
     newest = len(series.points) - 1
     if best is None or best == newest or series.points[newest].scorecard.status != "scored" or series.info.recorded:
         return None
+    from sitegen.analysis.noise.changes import also_by  # takes time to import; as ``change`` does
+
     judged, places = judged_today(series, (best, newest), results_of)
-    return change(judged, *places).verdict
+    verdict, name = change(judged, *places).verdict, series.specs[0].name
+    since = comparable_since([point.scorecard for point in series.points], [name])[name][newest]
+    others = first_of_each_output(series.points, range(since, newest))
+    values = {scored_now(series.points[at]).metric(name) for at in others} - {None}
+    return verdict and also_by(len(values) * (verdict.p_value or 0.0), verdict, "the best was chosen")
 
 
 def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> tuple[Problem, ...]:

@@ -103,6 +103,7 @@ Why: TypeAlias = Literal[
     "flips may be chance",
     "flips go the other way",
     "documents flip as a whole",
+    "the best was chosen",
 ]
 
 

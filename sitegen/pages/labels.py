@@ -329,6 +329,8 @@ def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> st
             return f"{moved}, but {spec.label} {'rose' if (verdict.change or 0) > 0 else 'fell'}{doubts}"
         case "documents flip as a whole":
             return f"{moved}, but the {nouns.value}s of a {nouns.document} flip together, as by chance{doubts}"
+        case "the best was chosen":
+            return f"{moved}, but one of several outputs is the best by chance, too{doubts}"
         case "flips may be chance" | "beyond chance":
             return moved + doubts
 

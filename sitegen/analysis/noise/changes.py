@@ -208,13 +208,16 @@ def _by_documents(verdict: ChangeVerdict, nets: Sequence[tuple[int, int]], value
     """
     moved = sum(documents for net, documents in nets if net)
     as_a_whole = any(abs(net) >= max(_AS_A_WHOLE * values, FEWEST_LOST) for net, _ in nets)
-    if moved < FEWEST or not as_a_whole or verdict.why == "a field was lost":
+    is_doubtful = moved >= FEWEST and as_a_whole
+    return also_by(sign_flip_test(nets), verdict, "documents flip as a whole") if is_doubtful else verdict
+
+
+def also_by(p_value: float, verdict: ChangeVerdict, why: Why) -> ChangeVerdict:
+    """Let another test exclude chance as well, unless a field was lost. ``why``: what to say if it does not."""
+    words, certainty = _WORDS[verdict.counted[0] > verdict.counted[1]], _certainty_by(p_value)
+    if verdict.why == "a field was lost" or verdict.decision not in words[certainty + 1 :]:
         return verdict
-    words = _WORDS[verdict.fixed > verdict.broken]
-    certainty = _certainty_by(sign_flip_test(nets))
-    if certainty >= words.index(verdict.decision):
-        return verdict
-    return replace(verdict, decision=words[certainty], why="documents flip as a whole")
+    return replace(verdict, decision=words[certainty], why=why)
 
 
 def _certainty_by(p_value: float) -> int:
