@@ -76,7 +76,7 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
         memo.put_rows(done.cached)
         lost_contents += done.lost_contents
         commit_effects[eval_id] = done.commit_effects
-        measured ^= {*(before.summary.windows if before else ()), *done.record.summary.windows}
+        measured |= {*(before.summary.windows if before else ())} ^ {*done.record.summary.windows}
         records[eval_id] = EVAL_RECORDS.keep(memo, eval_id, done.record)
         of_eval = asdict(replace(task, history=done.history, cached=()))
         summary, mutes = done.record.summary, timeline.config.regressions.mute
