@@ -13,8 +13,9 @@ from pathlib import PurePosixPath as PurePath
 from posixpath import basename, commonpath, dirname, join, relpath, splitext
 from typing import Any, Final, TypeAlias
 
-from sitegen.data_files.folders import DATA, documents_in, may_hold_document, names_of_documents
+from sitegen.data_files.folders import DATA, FILE_ENDING, documents_in, may_hold_document, names_of_documents
 from sitegen.history.layout import records_of
+from sitegen.importers.case_rows import columns_apart
 from sitegen.importers.tool_values import members
 from sitegen.importers.usual_names import MODEL
 from sitegen.model.frozen import grouped
@@ -28,6 +29,7 @@ from sitegen.recognition.output_series import (
     is_truth_by_name,
     names_a_run,
 )
+from sitegen.scoring.case_files import rank_as_id
 from sitegen.text.globs import literal_prefix
 from sitegen.text.keys import plain_key
 from sitegen.text.plain import natural_order
@@ -129,14 +131,18 @@ def _truths(by_folder: Mapping[str, Sequence[SearchedFile]]) -> Iterator[tuple[s
         if folder and (is_truth_by_name(folder) or not (is_of_answers or any(map(is_truth_by_name, expected)))):
             yield folder, expected
     files = (file for own in by_folder.values() for file in own)
-    in_files = [file for file in files if file.ending == "json" and is_truth_by_name(file.name)]
+    in_files = [file for file in files if file.ending in DATA and is_truth_by_name(file.name)]
     for file in sorted(in_files, key=lambda file: (file.path.count("/"), file.path))[:_MOST_FILES]:
-        value = value_of("json", next(file.contents, b""))
-        rows = map(members, value if isinstance(value, list) else documents_by_name(value))
-        yield (
-            file.path,
-            dict.fromkeys(filter(None, (id_text(row.get("document", row.get("id"))) for row in rows)), file),
-        )
+        yield file.path, dict.fromkeys(_ids_in(file)[1], file)
+
+
+def _ids_in(file: SearchedFile) -> tuple[str, list[str]]:
+    """Return the key of the ids of the documents that a file lists, and these as names of files; none without a key."""
+    value = value_of(file.ending, next(file.contents, b""))
+    rows = [members(row) for row in (value if isinstance(value, list) else documents_by_name(value))]
+    keys = sorted(columns_apart(rows), key=lambda key: (rank_as_id(key), key != "document", key != "id"))
+    key = next((key for key in keys if rank_as_id(key) < 2), "")  # 2 is any other column
+    return key, [FILE_ENDING.sub("", id_text(row[key])) for row in rows if key]
 
 
 def _of_nearest_truth(truths: Mapping[str, Documents], files: Iterable[SearchedFile]) -> dict[str, list[SearchedFile]]:
@@ -252,7 +258,7 @@ def _evals(
             if members(wanted) and key not in stated and key.isidentifier()
             if plain_key(key) in _OF_THE_CALL or cell == name
         ]
-        settings: dict[str, Any] = {} if inner else {"documents": {"key": "id"}}
+        settings: dict[str, Any] = {} if inner else {"documents": {"key": _ids_in(next(iter(expected.values())))[0]}}
         settings |= {"ignore": [*dict.fromkeys(ignore)]} if ignore else {}
         place_of_truth = f"{relpath(truth, common or '.')}{inner}"
         entry: dict[str, Any] = {"dir": common or ".", "outputs": series.outputs, "ground_truth": place_of_truth}
