@@ -21,6 +21,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.usage import regraded
 from sitegen.text.keys import nearest
+from sitegen.text.values import first_names
 
 VERDICTS: Final[tuple[GateVerdict, ...]] = get_args(GateVerdict)
 """Verdicts from the best to the worst; of several verdicts the worst counts."""
@@ -101,7 +102,7 @@ def idle_limits(gate: GateSettings, known: Mapping[str, Collection[str]]) -> Ite
         if name and name not in names:
             turned = ",".join(reversed(name.split(",")))  # of a pair, variant and model have an order
             near = turned if turned in names else nearest(name, names)
-            fix = f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted({*names})) or 'none'}."
+            fix = f"Did you mean {near!r}?" if near else f"Known: {first_names(sorted({*names}), 50) or 'none'}."
             message = f"[{key.removesuffix(f'.{noun}s.{name}')}] has limits for {name!r}, and no {noun} has that name."
             yield Problem.of_type("unmatched_limit", message, fix, SITE_FILES[0], field=key)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import product
 from math import fsum, inf
 from typing import Final, TypeAlias
 
@@ -18,7 +19,7 @@ from sitegen.analysis.regressions import REGAINED
 from sitegen.analysis.series import output_of
 from sitegen.importers.case import BETWEEN, MOST_NUMBERS
 from sitegen.model.changes import ChangeVerdict, Interval
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.outcomes import ABSENT, Cell, CellMap
 from sitegen.model.scorecards import ANSWERERS, DocumentScore, Result, Scorecard
@@ -156,9 +157,9 @@ def _wanted(card: Scorecard) -> list[tuple[str, ...]]:
 
 def slices_by_name(card: Scorecard) -> dict[str, dict[str, str]]:
     """Return the values on every axis, and on variant and model together, of each slice by its name in ``[gate]``."""
-    every = [document.axes for document in card.documents]
-    both = ({axis: axes[axis] for axis in ANSWERERS} for axes in every if axes.keys() >= {*ANSWERERS})
-    alone = ({axis: value} for axes in every for axis, value in axes.items())
+    every = [(document, document.axes) for document in card.documents]
+    both = ({axis: axes[axis] for axis in ANSWERERS} for _, axes in every if axes.keys() >= {*ANSWERERS})
+    alone = ({axis: value} for of, axes in every for axis in (*axes, "case") for value in of.on(axis))
     return {",".join(map("=".join, values.items())): values for values in (*alone, *both)}
 
 
@@ -267,16 +268,16 @@ def axes_of(card: Scorecard, most: float = _MOST_VALUES) -> tuple[str, ...]:
     """
     values: dict[str, set[str]] = {}
     for document in card.documents:
-        for axis, value in document.axes.items():
-            values.setdefault(axis, set()).add(value)
+        for axis in document.axes:
+            values.setdefault(axis, set()).update(document.on(axis))
     few = {
         axis: len(names)
         for axis, names in values.items()
         if 1 < len(names) <= most
         and (axis in ANSWERERS or len(names) <= MOST_NUMBERS or None in map(spelled_number, names))
     }
-    cases = {(axis, document.axes.get(axis), document.case) for document in card.documents for axis in few}
-    times = Counter(axis for axis, value, _ in cases if value is not None)
+    cases = {(axis, value, document.case) for document in card.documents for axis in few for value in document.on(axis)}
+    times = Counter(axis for axis, *_ in cases)
     several = {axis for axis, number in few.items() if axis in ANSWERERS or times[axis] >= 2 * number}
     return (*(axis for axis in ANSWERERS if axis in several), *sorted(several - {*ANSWERERS}))
 
@@ -339,7 +340,7 @@ def answerers(card: Scorecard) -> list[tuple[tuple[str, str], ...]]:
 def part_of(result: Result, wanted: Mapping[str, str]) -> Result:
     """Return the answers of a result that have a value on each of some axes, as if it had no others."""
     card = result.scorecard
-    documents = [each for each in card.documents if all(each.axes.get(axis, "") == wanted[axis] for axis in wanted)]
+    documents = [each for each in card.documents if all(wanted[axis] in each.on(axis) for axis in wanted)]
     part, names = _part(card, documents, _differing(card, tuple(wanted)))
     judged = (judgement for judgement in result.judgements if judgement.document in names)
     return Result(part, tuple(replace(judgement, document=names[judgement.document]) for judgement in judged))
@@ -347,11 +348,7 @@ def part_of(result: Result, wanted: Mapping[str, str]) -> Result:
 
 def _parts(card: Scorecard, axes: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Part]]:
     """Yield a part for each group of documents with the same values on the axes."""
-    groups: dict[tuple[str, ...], list[DocumentScore]] = {}
-    for document in card.documents:
-        values = tuple([document.axes.get(axis, "") for axis in axes])
-        if all(values):
-            groups.setdefault(values, []).append(document)
+    groups = grouped((values, document) for document in card.documents for values in product(*map(document.on, axes)))
     differ = _differing(card, axes)
     for values, documents in groups.items():
         yield values, _part(card, documents, differ)

@@ -28,7 +28,7 @@ from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import LONGEST_MODEL_NAME, Call, spelled_number
 from sitegen.stats.counts import mean, total
 from sitegen.text.plain import cut, normal_form
-from sitegen.text.values import short_digest
+from sitegen.text.values import as_json, short_digest
 
 BASELINES: Final = re.compile(r"(?:without|no|old|previous)[-_ ]?skills?|baseline|control", re.IGNORECASE)
 """Matches names of the variant that others are compared with."""
@@ -78,14 +78,21 @@ ASSERTED: Final = {True: Counts(tp=1), False: Counts(fp=1, fn=1, wrong_value=1)}
 
 
 _TAG: Final = 60  # the most characters of a tag; a longer text is no word for a group of cases
+_ITEMS: Final = 20  # the most items of a list that is a tag
 _TEXT: Final = 4_000  # the most characters of any other text that a file states about a case
 MOST_NUMBERS: Final = 10
 """The most values of a tag if all of them are numbers: more of them measure the answers."""
 
 
 def texts_of(stated: Mapping[str, Value]) -> Mapping[str, str]:
-    """Return the texts among what a file says of a case."""
-    return _shared(tuple([(name, cut(value, _TEXT)) for name, value in stated.items() if isinstance(value, str)]))
+    """Return what a file says of a case in texts, whole numbers and truth values; each of a list is a line."""
+    said: list[tuple[str, str]] = []
+    for name, value in stated.items():
+        several = value if isinstance(value, list) else [value]
+        lines = [each if isinstance(each, str) else as_json(each) for each in several if isinstance(each, str | int)]
+        if 0 < len(lines) == len(several) <= _ITEMS:
+            said.append((name, cut("\n".join(lines), _TEXT)))
+    return _shared(tuple(said))
 
 
 @lru_cache(1024)
@@ -146,7 +153,7 @@ class JudgedCase(Frozen):
     @property
     def axes(self) -> dict[str, str]:
         """What answers can be grouped by, and its value here."""
-        tags = {name: text for name, text in self.texts.items() if len(text) <= _TAG}
+        tags = {name: text for name, text in self.texts.items() if max(map(len, text.split("\n"))) <= _TAG}
         who = {"variant": self.variant, "model": self.model}
         return {name: value for name, value in {**tags, **who}.items() if value}
 

@@ -160,6 +160,11 @@ class DocumentScore(Frozen):
     latency: float | None = None
     """Seconds of an answer, the median if there are several; None unless all of them state it."""
 
+    def on(self, axis: str) -> list[str]:
+        """Return its values on an axis: each item of a tag that is a list; on ``case`` its case."""
+        text = self.axes.get(axis, self.case if axis == "case" else "")
+        return [*filter(None, [text] if axis in (*ANSWERERS, "case") else text.split("\n"))]
+
     @property
     def case(self) -> str:
         """The case or document that it answers: intervals are computed by drawing these, with all answers to them."""

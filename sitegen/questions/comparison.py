@@ -76,7 +76,7 @@ def _compare_slices(verified: Verified, names: Sequence[str]) -> tuple[Compariso
     sides = {
         f"{axis}={value}": (axis, value)
         for axis in axes
-        for value in dict.fromkeys(document.axes[axis] for document in documents if axis in document.axes)
+        for value in dict.fromkeys(value for document in documents for value in document.on(axis))
     }
     known = {value: side for side in reversed(sides.values()) for value in (side[1],)} | sides
     chosen, unknown = dict[str, dict[str, str]](), []
@@ -84,7 +84,7 @@ def _compare_slices(verified: Verified, names: Sequence[str]) -> tuple[Compariso
         parts = [name] if name in known else name.split(",")
         values = dict(known[part] for part in parts if part in known)
         unknown += [part for part in parts if part not in known]
-        if not any(values.items() <= document.axes.items() for document in documents):
+        if not any(all(value in document.on(axis) for axis, value in values.items()) for document in documents):
             unknown.append(name)
         chosen[",".join(map("=".join, values.items()))] = values
     if unknown or len(chosen) < 2 or len({frozenset(values) for values in chosen.values()}) > 1:

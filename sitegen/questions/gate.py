@@ -132,8 +132,7 @@ def _check_slices(gate: GateSettings, before: GateSide | None, after: GateSide) 
     is_alike = before and before.history.kind == after.history.kind
     at_head, at_base = (slices_by_name(side.card) if side else {} for side in (after, before if is_alike else None))
     for name, values in {**at_head, **at_base}.items():
-        settings = gate.of_slice(info.id, (name, ",".join(values)))
-        if settings is None:
+        if (settings := gate.of_slice(info.id, (name, ",".join(values)))) is None:
             continue
         if name in at_head:
             there = replace(before, slice=values) if before and name in at_base else None

@@ -230,7 +230,8 @@ class CaseGrid(Frozen, dict=True, gc=True):
     def _tags_of(self, case: AnsweredCase) -> list[str]:
         judges = (judge for answer in case.answers for judge in answer.judges if judge.name in self.checks)
         failed = {tag_name(("failed", judge.name)) for judge in judges if f"\n{judge.reasons}".count("\n✗ ")}
-        return sorted({*failed, *(tag_name((axis, case.asked[axis])) for axis in self.axes if axis in case.asked)})
+        tags = ((axis, value) for axis in self.axes for value in case.asked.get(axis, "").split("\n") if value)
+        return sorted({*failed, *map(tag_name, tags)})
 
     def address_of(self, flag: str) -> str:
         """The address of the grid with the cases alone that a button leaves, by its name; empty without this button."""
@@ -331,9 +332,8 @@ class CaseGrid(Frozen, dict=True, gc=True):
             f"<div class=out dir=auto>{bounded(turn.text, self.longest)}</div>"
             for turn in turns
         )
-        return (
-            f"<details><summary>Transcript: {', '.join(said)}</summary><ol class=turns>{''.join(rows)}</ol></details>"
-        )
+        turns_of = f"<ol class=turns>{''.join(rows)}</ol>"
+        return f"<details><summary>Transcript: {', '.join(said)}</summary>{turns_of}</details>"
 
     def _output(self, answer: CaseAnswer, other: str) -> str:
         """Write an answer with the words marked that another text does not have."""
