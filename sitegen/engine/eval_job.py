@@ -331,8 +331,8 @@ class _EvalJob:
             parts = [part_of(result, where) for result in results]
             judged, places = series_of(series.info, series.specs, snapshots, parts[:2], rejudged=parts[2:]), (0, 1)
             moved = change(judged, 0, 1)
-            window = window._replace(over_common=tuple(moved.of(spec.name) for spec in series.specs[:HEADLINES]))
-            said.insert(0, f"Of {line(where['variant'], 60)} alone, whose prompt was edited.")
+            common = tuple(moved.of(spec.name) for spec in series.specs[:HEADLINES])
+            window = window._replace(variant=where["variant"], over_common=common)
         if judged is not series:
             shown = tuple(headline(judged.points[at], series.specs).values for at in places)
             window = window._replace(values=shown)

@@ -304,9 +304,11 @@ class Window(NamedTuple):
     """The cells that were fixed and broken in between; None without a point before."""
     by_answerer: str = ""
     """Sentences on what was compared, and on which variants and models changed by more than chance."""
+    variant: str = ""
+    """The only variant whose prompt was edited, if all this is about it alone; empty if it is about all answers."""
     values: tuple[tuple[float | None, ...], ...] = ()
-    """The first metrics before and after, of the only variant whose prompt was edited, or by another ground truth or
-    other rules than those of their time; empty if they are those of both points."""
+    """The first metrics before and after, of the variant, or by another ground truth or other rules than those of their
+    time; empty if they are those of both points."""
 
     @property
     def is_shared(self) -> bool:

@@ -252,6 +252,8 @@ def grade_of(verdict: ChangeVerdict, spec: MetricSpec) -> Grade:
 
 
 def _remarks(effect: Effect) -> Iterator[str]:
+    if effect.window.variant:
+        yield f"Of {line(effect.window.variant, 60)} alone, whose prompt was edited."
     if effect.window.by_answerer:
         yield effect.window.by_answerer
     if effect.window.or_edit:

@@ -88,6 +88,9 @@ EVALS: dict[str, tuple[EvalSummary, ...]] = {
         case("b", 0.9, 0.8, steps=(step(1, 0.9, 0.8, "behind"),)),
         case("c", 0.9, 0.6, steps=(step(1, 0.9, 0.6, "new"),)),
     ),
+    "an open regression of which one output alone shows more than chance": (
+        case("a", 0.9, 0.5, 0.6, steps=(replace(step(1, 0.9, 0.55, "open"), verdict=verdict("worse")),)),
+    ),
     "an open regression without an edit": (case("a", 0.9, 0.5, steps=(NOBODY,)),),
     "too new to tell": (case("a", 0.9, 0.5, steps=(step(1, 0.9, 0.5, "new"),)),),
     "a fall of the newest output beyond chance": (

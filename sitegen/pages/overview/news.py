@@ -196,16 +196,20 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
         most = ", by more than chance; most of it was lost at "
         return said(_distance(standing), most, output, after, ".")
     (spec, metric), verdict = ListedStep(summary, step).metrics[0], step.verdict
-    moved = metric.after - metric.before
+    moved, value = metric.after - metric.before, metric.after
     whole = step.delta.change if step.delta and step.status == "fell" else None
+    end = {"fell": "", "open": " and was not regained"}.get(step.status, "; one more run is needed to tell")
+    if at_once := _fall_at_once(summary, step):
+        moved, value = at_once
+        mean = f": its mean since is {metric_text(metric.after, spec.unit)}"
+        end += mean * (abs(value - metric.after) > ROUNDING)
     alike = _ALIKE * (whole is not None and abs(moved - whole) > ROUNDING)
     before = ("since ", output_phrase(summary, summary.headlines[step.before]), alike)
-    what, since = ((), (" ", *before)) if step.status == "fell" else (("mean ",), ())
+    what, since = ((), (" ", *before)) if at_once or step.status == "fell" else (("mean ",), ())
     moves = f" {'fell' if moved < 0 else 'rose'} by {metric_text(abs(moved), spec.unit)}"
     how = (" stayed at ",) if abs(moved) < ROUNDING else (moves, *since, ", to ")
     lost = f"{lost_words(verdict)}; " if verdict and verdict.lost_fields else ""
-    now = f"{metric_text(metric.after, spec.unit)} at "
-    end = {"fell": "", "open": " and was not regained"}.get(step.status, "; one more run is needed to tell")
+    now = f"{metric_text(value, spec.unit)} at "
     doubt = Phrase("")
     if verdict and verdict.fixed + verdict.broken and step.status == "fell":
         flaky = f"{links.fields()}#flaky" if verdict.doubts[0] else links.suspect_labels()
@@ -213,6 +217,19 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
         end = f": {moved_words(verdict, summary.specs[0], summary.info.nouns)}"
         end += "; of the broken, " * any(verdict.doubts)
     return said(of_eval, ": ", lost, *what, metric_phrase(spec), *how, now, output, after, end, doubt, ".")
+
+
+def _fall_at_once(summary: EvalSummary, step: Step) -> tuple[float, float] | None:
+    """The change of the headline at an open step, and its value there, if that output alone is worse beyond chance.
+
+    The report of the output says these. None if only the means of several outputs show the loss.
+    """
+    verdict, value = step.verdict, summary.headlines[step.at].values[0]
+    if step.status != "open" or not verdict or verdict.decision != "worse" or value is None:
+        return None
+    fell = (verdict.change or 0.0) * (step.metrics[0].after - step.metrics[0].before) > 0
+    is_headline = step.metrics[0].name == summary.specs[0].name and summary.values_now[step.at] == value
+    return (verdict.change or 0.0, value) if fell and is_headline else None
 
 
 def _after_edit(step: Step) -> Iterator[Phrase]:
