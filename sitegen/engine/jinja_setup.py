@@ -117,7 +117,7 @@ _FILTERS: Final[dict[str, Callable[..., str]]] = {
     "signed": formats.signed,
     "signed_errors": lambda errors, verdict: formats.signed(errors, formats.ERRORS, verdict),
     "subject": labels.subject_of,
-    "author": lambda commit: line(commit.author, 60) + labels.own_numbers(commit),
+    "author": lambda commit: line(commit.author, 60),
     "day": day,
     "date": formats.date,
     "path": lambda path: formats.path(line(path)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -146,14 +145,6 @@ def bad_runs(names: Sequence[str]) -> str:
 def subject_of(commit: Commit, longest: int) -> str:
     """The first line of a commit's message, cut after ``longest`` characters."""
     return line(commit.subject, longest) or "(no subject)"
-
-
-_STATES_NUMBERS: Final = re.compile(r"(?i)\b(f1|accuracy|precision|recall|scores?)\b[^\d\n]{0,12}\d+([.,]\d| ?%)")
-
-
-def own_numbers(commit: Commit) -> str:
-    """What stands behind the author of a subject that states numbers, which are not those of the site."""
-    return ", whose own numbers these are" * bool(_STATES_NUMBERS.search(commit.subject))
 
 
 _MOST_NAMED: Final = 3

@@ -25,7 +25,7 @@ from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instruction import way_back
 from sitegen.pages.instructions import ChangedLines, FileEdit, changed_lines
-from sitegen.pages.labels import doubts_of, exchange, lost_words, moved_words, own_numbers, subject_of
+from sitegen.pages.labels import doubts_of, exchange, lost_words, moved_words, subject_of
 from sitegen.pages.overview.focus import (
     FocusView,
     Phrase,
@@ -244,8 +244,7 @@ def _after_edit(step: Step) -> Iterator[Phrase]:
 def _after(commit: Commit) -> Iterator[Phrase]:
     page = "" if commit.sha == WORKTREE else links.commit(commit.sha)
     edit = Phrase(f"“{subject_of(commit, 100)}”", page, commit.subject)
-    author = Phrase(line(commit.author, 60) + own_numbers(commit), "", commit.author)
-    by = (author, ", ") if commit.author else ()  # what is not committed has none
+    by = (Phrase(line(commit.author, 60), "", commit.author), ", ") if commit.author else ()  # none if uncommitted
     return said(" after ", edit, " (", *by, f"{day(commit.committed_at)})")
 
 

@@ -19,7 +19,7 @@ from sitegen.pages.data.search import script_file
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.formats import NIL, bounded, number
 from sitegen.pages.html.tables import Column, cells, class_name
-from sitegen.pages.labels import CAUSES, STALE, STATUSES, how_copied, own_numbers, own_unit
+from sitegen.pages.labels import CAUSES, STALE, STATUSES, how_copied, own_unit
 from sitegen.pages.report.report_rows import type_label, type_mark
 from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.trend_chart import COLUMNS, TrendChart, trend
@@ -171,12 +171,11 @@ def _name_cell(view: TrendView, index: int, words: str) -> Markup:
     if changes:
         start = "change: " if changes[0].parts and not changes[0].by_outputs else ""
         remarks = f"{start}{changes[0].origin(view.specs[0])}"
-    author = at.commit.author + own_numbers(at.commit) * bool(words)
     if at.commit.sha != WORKTREE:  # uncommitted changes have no page
         commit = f"<a href={ROOT}{links.commit(at.commit.sha)}>{commit}</a>"
     return Markup(
         f"<div><a href={_file(view.points[index])}>{text(at.label)}</a>{words}</div>"
-        f"{commit} <span>{text(author)} · {text(day(at.commit.committed_at))}</span>"
+        f"{commit} <span>{text(at.commit.author)} · {text(day(at.commit.committed_at))}</span>"
         f"{_pills(view, index)}{f'<small>{text(remarks)}</small>' if remarks else ''}"
     )
 
