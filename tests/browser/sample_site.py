@@ -96,7 +96,9 @@ def pages() -> tuple[Page, ...]:
         not_found_page(None),
         failed_page("failed.html", sample.PROBLEMS[0]),
     ]
-    out += [sample.trend(one, steps=steps_of(one)) for one in every]
+    for one in every:
+        steps = steps_of(one)
+        out.append(sample.trend(one, steps=(*(replace(step, at=step.at // 2) for step in steps), *steps)))
     out += [_report(series, index) for index in (0, 30, 59)]
     out += [_nasty(series), _sourced(series)]
     out.append(_report(sample.single(), 0, ("f-001", "f-002", "f-003")))

@@ -176,16 +176,14 @@ def test_an_eval_whose_clocks_never_part_has_no_switch_and_says_so(visit):
     expect(below).to_contain_text("Ground truth and rules are the same at every iteration.")
 
 
-def test_a_step_leads_to_the_regressions_of_the_eval_by_mouse_and_keyboard(visit):
-    page = visit(TREND)
-    steps = page.locator("[data-step]").all()
-    assert page.locator("p.step a").all_inner_texts() == [at.get_attribute("aria-label") for at in steps[:-4:-1]]
-    steps[0].focus()
-    page.keyboard.press("Enter")
-    page.wait_for_url(re.compile(r"regressions\.html#section=waybills$"))
-    page.go_back()
-    page.locator("[data-step] text").first.click()
-    page.wait_for_url(re.compile(r"regressions\.html#section=waybills$"))
+def test_the_three_largest_steps_in_view_are_marked_and_each_has_its_sentence(visit):
+    for address, seen in ((TREND, "yyynnn"), (f"{TREND}#x=20-60", "nnnyyy")):
+        page = visit(address)
+        sentences = page.locator("p.step")
+        expect(sentences).to_contain_text(["at iteration-009", "018", "016", "032", "024", "049"])
+        for parts in (page.locator("svg[data-step]"), sentences):
+            assert "".join("y" if part.is_visible() else "n" for part in parts.all()) == seen
+    assert page.locator("p.step a:visible").first.get_attribute("href") == "0032.html"
 
 
 def test_a_stale_point_is_marked_in_the_chart_and_says_why_in_the_table(visit):

@@ -151,7 +151,7 @@ def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():
     )
     view = sample.view_of(sample.trend(series, steps=steps))
     drawn = trend_chart.trend(view).steps
-    marks = [(step.place, trend_chart.step_tone(step), trend_chart.step_text(step, view)) for step in drawn]
+    marks = [(step.place, trend_chart.STEPS[step.status][0], trend_chart.step_text(step, view)) for step in drawn]
     assert marks == [
         (3.5, "worse", "regression: mean F1 −0.060 at iteration-005 after “Correct the ground truth of two waybills”"),
         (7, "blip", "bad run: F1 −0.060 at iteration-008"),

@@ -95,7 +95,7 @@ def test_the_page_of_thousands_of_iterations_is_no_larger_than_that_of_hundreds_
     for sentence in (
         "The newest 200 of 4,000 rows are drawn.",
         "The newest 200 iterations are drawn one by one, the 3,800 before them in groups",
-        "steps: the newest 100 of 249",
+        "steps: the largest of the newest 100",
     ):
         assert sentence in words
     assert re.findall(r'<tr><td class="c-iteration drawn"><div><a href=(\d+)', page) == [

@@ -191,11 +191,16 @@ class TrendChart {
     });
   }
 
+  /** The marks of steps are sorted by size: the first in view are shown, and their sentences below. */
   fitSteps() {
+    const sentences = $$("p.step", this.chart);
+    let room = 3;
     for (const mark of $$("[data-x]", this.canvas)) {
-      const x = this.across(+mark.dataset.x);
+      const x = this.across(+mark.dataset.x), sentence = "step" in mark.dataset ? sentences.shift() : null;
+      const shown = x >= 0 && x <= 1 && (!sentence || room > 0);
       mark.setAttribute("x", `${100 * x}%`);
-      mark.toggleAttribute("hidden", x < 0 || x > 1);
+      mark.toggleAttribute("hidden", !shown);
+      if (sentence) { sentence.hidden = !shown; room -= shown; }
     }
   }
 
@@ -361,7 +366,7 @@ class TrendChart {
     for (const canvas of this.canvases) {
       let down = null;
       canvas.addEventListener("pointerdown", event => {
-        if (event.button || event.target.closest("[data-step]")) return;
+        if (event.button) return;
         down = { x: event.clientX, index: this.indexAt(event, canvas), was: this.at, touch: event.pointerType === "touch" };
         if (!down.touch) { canvas.setPointerCapture(event.pointerId); event.preventDefault(); }
       });
@@ -382,7 +387,7 @@ class TrendChart {
       });
       canvas.addEventListener("pointercancel", () => { down = null; this.selection.classList.remove("on"); });
       canvas.addEventListener("pointerleave", () => { if (!down && !this.byKey) this.leave(); });
-      canvas.addEventListener("click", event => { if (!event.target.closest("[data-step]")) event.preventDefault(); });
+      canvas.addEventListener("click", event => event.preventDefault());
     }
   }
 

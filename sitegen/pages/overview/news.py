@@ -196,13 +196,11 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
         most = ", by more than chance; most of it was lost at "
         return said(_distance(standing), most, output, after, ".")
     (spec, metric), verdict = ListedStep(summary, step).metrics[0], step.verdict
-    moved, value = metric.after - metric.before, metric.after
+    at_once = _fall_at_once(summary, step)
+    moved, value = at_once or (metric.change, metric.after)
     whole = step.delta.change if step.delta and step.status == "fell" else None
     end = {"fell": "", "open": " and was not regained"}.get(step.status, "; one more run is needed to tell")
-    if at_once := _fall_at_once(summary, step):
-        moved, value = at_once
-        mean = f": its mean since is {metric_text(metric.after, spec.unit)}"
-        end += mean * (abs(value - metric.after) > ROUNDING)
+    end += f": its mean since is {metric_text(metric.after, spec.unit)}" * (abs(value - metric.after) > ROUNDING)
     alike = _ALIKE * (whole is not None and abs(moved - whole) > ROUNDING)
     before = ("since ", output_phrase(summary, summary.headlines[step.before]), alike)
     what, since = ((), (" ", *before)) if at_once or step.status == "fell" else (("mean ",), ())
@@ -224,12 +222,11 @@ def _fall_at_once(summary: EvalSummary, step: Step) -> tuple[float, float] | Non
 
     The report of the output says these. None if only the means of several outputs show the loss.
     """
-    verdict, value = step.verdict, summary.headlines[step.at].values[0]
-    if step.status != "open" or not verdict or verdict.decision != "worse" or value is None:
+    verdict, value, level = step.verdict, summary.headlines[step.at].values[0], step.metrics[0]
+    if step.status != "open" or not verdict or verdict.decision != "worse" or not verdict.change or value is None:
         return None
-    fell = (verdict.change or 0.0) * (step.metrics[0].after - step.metrics[0].before) > 0
-    is_headline = step.metrics[0].name == summary.specs[0].name and summary.values_now[step.at] == value
-    return (verdict.change or 0.0, value) if fell and is_headline else None
+    is_headline = level.name == summary.specs[0].name and summary.values_now[step.at] == value
+    return (verdict.change, value) if is_headline and verdict.change * level.change > 0 else None
 
 
 def _after_edit(step: Step) -> Iterator[Phrase]:

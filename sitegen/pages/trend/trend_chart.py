@@ -35,18 +35,18 @@ _HEAT_VALUES: Final = 4_000  # the most values of the heat map that the script c
 _NAMED_POINTS: Final = 7  # largest number of iterations that are named below the chart
 
 MARKED: Final = 100
-"""Largest number of marked steps: the newest ones; all steps are on the page of steps."""
+"""Number of steps, the newest ones, of which the three largest in view are marked: the page of steps has all."""
 
-_STEPS: Final = {
-    "fell": ("worse", "worse than the output before"),
-    "open": ("worse", "regression"),
-    "muted": ("worse", "muted regression"),
-    "fixed": ("worse", "regression, fixed since"),
-    "better": ("better", "better"),
-    "new": ("new", "lower, one more run needed"),
-    "blip": ("blip", "bad run"),
+STEPS: Final = {
+    "fell": ("worse", "▼", "worse than the output before"),
+    "open": ("worse", "▼", "regression"),
+    "muted": ("worse", "▼", "muted regression"),
+    "fixed": ("worse", "▼", "regression, fixed since"),
+    "better": ("better", "▲", "better"),
+    "new": ("new", "▽", "lower, one more run needed"),
+    "blip": ("blip", "◆", "bad run"),
 }
-"""The class of the mark of a step, and its name, by its status."""
+"""The class of the mark of a step, the mark, and what it means, by the status of the step."""
 
 
 _OF_ONE_COMMIT: Final = 3  # the fewest neighbouring iterations of one commit that are marked as such
@@ -83,6 +83,7 @@ class TrendChart(Frozen):
     stale: str
     targets: tuple[tuple[float, float, str, str, bool], ...]
     steps: tuple[Step, ...]
+    """The largest first."""
     broken: str
     """Marks of points that could not be read or scored."""
     edits: str
@@ -132,6 +133,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         "".join([f"M{index} 1v8" for index in plot.firsts(marked)])
         for marked in (map(bool, view.edited), ("outputs" not in point.snapshot.cause for point in points))
     )
+    steps = [step for step in view.summary.steps if step.status in STEPS]
     return TrendChart(
         size=len(points),
         top=charts.y(top, scale),
@@ -162,7 +164,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
             )
             for higher, (target, label) in zip((inf, *(target for target, _ in targets)), targets, strict=False)
         ),
-        steps=tuple([step for step in view.summary.steps if step.status in _STEPS][-MARKED:]),
+        steps=tuple(sorted(steps[-MARKED:], key=lambda step: -abs(step.metrics[0].points))),
         broken="".join(
             f"M{index} {charts.y(bottom if (value := head[index]) is None else value, scale):g}h0"
             for index in plot.firsts(point.scorecard.status != "scored" for point in points)
@@ -222,11 +224,6 @@ def variant_mark(place: int) -> str:
     return f"v{tone(place)}" if place < TONES else f"v{tone(place)} w{place // TONES}"
 
 
-def step_tone(step: Step) -> str:
-    """``worse``, ``better``, ``new`` or ``blip``."""
-    return _STEPS[step.status][0]
-
-
 def step_text(step: Step, view: TrendView) -> str:
     """``regression: F1 −0.026 at iteration-019 after “Ask for weights”``, with the edit that it followed."""
     moved = step.metrics[0]
@@ -234,7 +231,7 @@ def step_text(step: Step, view: TrendView) -> str:
     mean_of = "mean " * (step.status in LEVELS and step.noise > 0)  # a single output that fell has no levels
     change = f"{mean_of}{spec.label} {own_unit(moved.after - moved.before, spec)}"
     edit = f" after “{subject_of(step.edited, 100)}”" if step.edited and step.status != "blip" else ""
-    return f"{_STEPS[step.status][1]}: {change} at {view.points[step.at].snapshot.label}{edit}"
+    return f"{STEPS[step.status][2]}: {change} at {view.points[step.at].snapshot.label}{edit}"
 
 
 def _island(
