@@ -139,10 +139,11 @@ def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> 
     with open_study(options) as study:
         history = study.history(eval_id)
         baselines = {name: history.snapshots[at] for name, at in study.timeline.baselines_of(history)}
-        snapshots = [baselines.get(name) or snapshot_named(history, name) for name in names if "=" not in name]
-        labels = [snapshot.label for snapshot in snapshots]
+        sides = [name for name in names if "=" not in name]
+        snapshots = [baselines.get(name) or snapshot_named(history, name) for name in sides]
+        labels = [name if name in baselines else at.label for name, at in zip(sides, snapshots, strict=True)]
         if len(set(labels)) < len(labels):  # one iteration, scored several times
-            labels = [snapshot.slug for snapshot in snapshots]
+            labels = [name if name in baselines else at.slug for name, at in zip(sides, snapshots, strict=True)]
         snapshots = [at.judged_beside(snapshots[0]) for at in snapshots]
         if wanted:
             only = ", ".join(map("=".join, wanted.items()))

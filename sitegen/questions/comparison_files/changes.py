@@ -165,8 +165,8 @@ def result_change(
         verdict=verdict,
         words=verdict_words(verdict, spec, nouns) + apart_words(verdict, first, last, spec=spec) if verdict else "",
         too_few=smallest_change(verdict, spec) if verdict else "",
-        interval_before=interval_of(first) if verdict else None,
-        interval_after=interval_of(last) if verdict else None,
+        interval_before=interval_of(first),
+        interval_after=interval_of(last),
         warnings=tuple(filter(None, sentences)),
     )
 
