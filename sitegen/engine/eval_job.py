@@ -337,7 +337,8 @@ class _EvalJob:
             shown = tuple(headline(judged.points[at], series.specs).values for at in places)
             window = window._replace(values=shown)
         flips = Flips(fixed=moved.flips.fixed, broken=moved.flips.broken, doubts=moved.flips.doubts)
-        return window._replace(verdict=moved.verdict, flips=flips, by_answerer=" ".join(filter(None, said)))
+        window = window._replace(verdict=moved.verdict, flips=flips, by_answerer=" ".join(filter(None, said)))
+        return window._replace(unlike=lacking(before, after))
 
     def _unlike(self, series: Series) -> str:
         """Return how the newest output differs from the one before in more than what was written."""

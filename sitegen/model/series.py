@@ -297,6 +297,8 @@ class Window(NamedTuple):
     """The change of the judge, if any: grades of two judges are not compared."""
     or_edit: Commit | None = None
     """The commit of another edit that the change may be by; None if that is certain."""
+    unlike: str = ""
+    """That the output lacks documents, ``lacks 2 documents``, so that it does not tell what the edit did."""
     verdict: ChangeVerdict | None = None
     """Whether the change is more than chance; None if there is no verdict, for example because the output is the same.
     """
@@ -364,7 +366,8 @@ class Effect(Frozen, dict=True, gc=True):
     @property
     def gain(self) -> float | None:
         """The change as a share of the metric's range, positive for the better; None if it may be by something else."""
-        is_open, sign = self.window.or_edit or self.window.model, 1 if self.spec.higher_is_better else -1
+        window = self.window
+        is_open, sign = window.or_edit or window.model or window.unlike, 1 if self.spec.higher_is_better else -1
         return None if self.change is None or is_open else sign * self.change / self.spec.size
 
     @property

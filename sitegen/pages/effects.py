@@ -209,7 +209,11 @@ def _effect_row(effect: Effect) -> EffectRow:
         metrics=metrics_of(effect.before, effect.after, effect.specs, effect.changes),
         verdict=window.verdict if grade not in ("not judged", "first output") else None,
         flips=window.flips or Flips(),
-        doubt=_OTHER_MODEL if window.model else labels.by_either(window.or_edit.short) if window.or_edit else "",
+        doubt=_OTHER_MODEL
+        if window.model
+        else labels.by_either(window.or_edit.short)
+        if window.or_edit
+        else f"the output {window.unlike}" * bool(window.unlike),
         remarks=tuple(_remarks(effect)),
         is_apart=bool(window.values),
     )
@@ -259,6 +263,8 @@ def _remarks(effect: Effect) -> Iterator[str]:
     if effect.window.or_edit:
         yield f"{labels.by_either(effect.window.or_edit.short).capitalize()}: nothing tells which."
     yield from labels.exchanges(effect.window.model, effect.window.judge)
+    if effect.window.unlike:
+        yield f"The output {effect.window.unlike}: it does not tell what an edit did."
     if effect.change is not None and effect.window.over_common is not None:
         yield f"Over the {effect.info.nouns.documents} that both have."
 

@@ -150,7 +150,7 @@ def test_a_baseline_stands_for_its_revision(marked):
     by_revision = run("compare", "live", "HEAD", "--repo", marked.path).stdout
     assert by_revision.startswith("# notes: live against HEAD\n")
     by_iteration = run("compare", "notes@live", "notes@3", "--repo", marked.path).stdout
-    assert by_iteration.startswith("# notes: iteration-002 against iteration-003\n")
+    assert by_iteration.startswith("# notes: live against iteration-003\n")
     assert api.check(marked.path, "live").report.base == marked.git("rev-parse", "v1").strip()
     marked.git("branch", "live", "HEAD~2")  # which no baseline takes the place of
     assert api.check(marked.path, "live").report.base == marked.git("rev-parse", "HEAD~2").strip()
