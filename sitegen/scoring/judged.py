@@ -513,9 +513,9 @@ def _optional(repeats: Sequence[JudgedCase], k: int, lift: float | None) -> Iter
 
 
 def _numbers(transcript: Sequence[Turn]) -> tuple[int, int, int]:
-    """Return the number of messages of the model, of calls of tools, and of those that failed."""
-    return (
-        sum(turn.kind == "message" and turn.name == "assistant" for turn in transcript),
-        sum(turn.kind == "call" for turn in transcript),
-        sum(turn.failed for turn in transcript),
-    )
+    """Return the number of messages of the model, some of which only call tools, of calls, and of failed ones."""
+    said = [turn[:2] == ("message", "assistant") for turn in transcript]
+    calls = [turn.kind == "call" for turn in transcript]
+    before = [False, *map(max, said, calls)]  # whether what stands before it may be the same message
+    alone = sum(call > by_model for call, by_model in zip(calls, before, strict=False))
+    return sum(said) + alone, sum(calls), sum(turn.failed for turn in transcript)

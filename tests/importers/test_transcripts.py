@@ -113,7 +113,7 @@ def test_the_files_of_tools_tell_what_the_model_did(path: str, content: bytes) -
     (case,) = read_results(path, content).cases
     assert [turn.kind for turn in case.transcript] == ["message", "call", "result", "message"]
     card = scored("judged", {path: content}).scorecard
-    assert [card.metric(name) for name in ("turns", "tool_calls", "tool_errors")] == [1, 1, 1]
+    assert [card.metric(name) for name in ("turns", "tool_calls", "tool_errors")] == [2, 1, 1]
 
 
 @pytest.mark.parametrize("messages", [OF_API, OF_GEMINI])
@@ -127,7 +127,7 @@ def test_the_answer_of_an_agent_is_its_last_message(messages: Any) -> None:
     [
         ([QUESTION, ANSWER], [None, None, None]),
         ([QUESTION, ANSWER, QUESTION, ANSWER], [2, None, None]),
-        (OF_API, [1, 1, 0]),
+        (OF_API, [2, 1, 0]),
     ],
 )
 def test_turns_are_counted_if_there_are_several_and_tools_if_any_is_called(messages: Any, numbers: list[Any]) -> None:
