@@ -38,6 +38,7 @@ from sitegen.pages.report.tree_source import citations, with_source
 from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.scoring.evidence import Evidence
+from sitegen.text.patch import PatchLine
 from sitegen.text.words import SearchedText
 from tests import pages_sample as sample
 from tests.browser import diff_pages
@@ -80,8 +81,11 @@ def pages() -> tuple[Page, ...]:
     )
     fallen = _fallen(_falls())
     muted = Mute(eval=fallen.info.id, commit=fallen.steps[0].commit.sha, why=sample.SCRIPT)
+    lines = (PatchLine("removed", sample.LONG * 9, 1, None), PatchLine("added", sample.LONG * 8, None, 1))
+    undo = (latest[0].edits[0], lines, 2), "git checkout HEAD~1 -- waybill.md", latest[0].effects
+    more = {"score_changes": score_changes(sample.PROBLEMS), "undo": undo}
     out = [
-        sample.overview_page(_summaries(), head, COUNTS, latest, score_changes=score_changes(sample.PROBLEMS)),
+        sample.overview_page(_summaries(), head, COUNTS, latest, **more),
         *_uncommitted(series),
         problems_page(causes_of(sample.PROBLEMS), tuple(one.info for one in every), head, "main"),
         regressions_page((_summaries()[0], _summaries()[3], fallen), (muted,), {}),
