@@ -84,6 +84,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 _TAG = re.compile(r'<[a-z][a-z0-9]*((?:\s+[a-zA-Z-]+(?:="[^"]*"|=[^\s">]+)?)+)')
 _ATTRIBUTE = re.compile(r'\s([a-zA-Z-]+)=(?:"([^"]*)"|([^\s">]+))')
+_CELL = re.compile(r'<t[dh](?:\s+[a-zA-Z-]+(?:="[^"]*"|=[^\s">]+)?)*>')
 _LEADS_ON = re.compile("http-equiv=refresh|<h1>This page is not written yet|> This page could not be made")
 """What a page has that stands in the place of another one: it has no ids, and leads to the numbers, or says why not."""
 
@@ -136,9 +137,26 @@ def faults_of_structure(folder: Path) -> dict[str, list[str]]:
             *(f"inline {name}" for name, _ in given if name == "style" or name.startswith("on")),
             *re.findall(r"<style|<script(?![^>]*\s(?:src=|type=.?application/json))|<tspan[^>]*><span", html),
             *([f"{levels.count(1)} first headings"] if levels.count(1) != 1 else []),
+            *(row for table in re.findall(r"<table.*?</table>", html, re.DOTALL) for row in misplaced(table)),
             *(f"h{lower} below h{upper}" for upper, lower in pairwise(levels) if lower > upper + 1),
         ]
     return {page: faults for page, faults in found.items() if faults}
+
+
+def misplaced(table: str) -> list[str]:
+    """Rows that have not one cell below each head, or one that is of another column or hidden on other screens."""
+    heads, *rows = map(_columns, table.split("<tr")[1:] if "<thead" in table else [""])
+    fits = [(None, head, {each for each in head or () if each.startswith("hide-")}) for head in heads]
+    return [
+        f"{row} below {heads}" for row in rows if len(row) != len(fits) or not all(map(tuple.__contains__, fits, row))
+    ]
+
+
+def _columns(row: str) -> list[set[str] | None]:
+    """The classes of each cell that name or hide its column; None for each column of a cell that spans several."""
+    cells = map(dict, map(attributes, _CELL.findall(row)))
+    named = [({*re.findall(r"(?:c|hide)-\S+", cell.get("class", ""))}, int(cell.get("colspan", 1))) for cell in cells]
+    return [classes if spanned == 1 else None for classes, spanned in named for _ in range(spanned)]
 
 
 def problems_text(folder: Path) -> str:

@@ -141,7 +141,7 @@ class FieldView(Frozen, dict=True, gc=True):
         link = "{1}" if self.answers else "<a href=#d{0}>{1}</a>"
         named = Column("where", "Where", lambda *row: Markup(link.format(row[0], _name(row[1]))), names_row=True)
         points = Column("point", self._head, "").each(len(self.columns))
-        rows = (f"{named.opening}{named.show(*row)}{self._bands(row[1])}" for row in enumerate(self.wrong[:CELLS], 1))
+        rows = (f"{tables.cells([named], *row)}{self._bands(row[1])}" for row in enumerate(self.wrong[:CELLS], 1))
         return tables.heads([named, *points]) + Markup("<tbody>" + "".join([f"\n<tr>{row}" for row in rows]))
 
     def _bands(self, blame: CellBlame) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.golden.repository import write
 from tests.golden.site import EXPECTED, build
-from tests.sites import content
+from tests.sites import content, faults_of_structure
 
 SHOWN = 40
 ADVICE = "If this is what you want: make golden, and read the diff."
@@ -38,6 +38,10 @@ def test_the_expected_site_is_small_and_tells_of_everything(built):
     told = ["Formerly", "ground truth", "mapping", "Reverts", "unreadable", "&lt;script&gt;alert(", "iteration-006"]
     told += ["without a new version", "2 correct, 1 wrong", "Answers, case by case", "Questions: 2 variants"]
     assert [each for each in told if each not in words and each.lower() not in words.lower()] == []
+
+
+def test_every_row_of_every_table_has_one_cell_below_each_head_on_all_screens():
+    assert faults_of_structure(EXPECTED) == {}
 
 
 def test_every_page_is_found_by_search_but_commits_edits_and_trees_which_pages_that_are_found_link_to(built):

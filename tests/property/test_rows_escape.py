@@ -97,9 +97,9 @@ def test_rows_of_fields_show_names_as_text_and_add_no_element(scores: list[Field
     shown = report_rows.fields(scores)
     assert report_rows.fields(scores) == report_rows.fields([FieldScore(*one) for one in scores]) == shown
     read = _Reader(shown)
-    assert read.tags <= {"table", "tr", "td", "span", "a", "wbr"}
+    assert read.tags <= {"table", "thead", "th", "tbody", "tr", "td", "span", "a", "wbr"}
     assert all(_clean(one.attribute) in read.text for one in scores)
-    assert set(read.attributes) <= {"class", "title", "href"}
+    assert set(read.attributes) <= {"class", "title", "href", "scope", "aria-hidden"}
     assert read.attributes.get("href", []) == [
         links.field("e", one.attribute)[len("evals/e/") :] for one in scores if judged(one.counts)
     ]
@@ -108,7 +108,7 @@ def test_rows_of_fields_show_names_as_text_and_add_no_element(scores: list[Field
 @given(st.lists(st.builds(DocumentScore, TEXTS, st.sampled_from(["scored", "unreadable"]), COUNTS), max_size=3))
 def test_rows_of_documents_show_names_as_text_and_add_no_element(scores: list[DocumentScore]) -> None:
     read = _Reader(report_rows.documents(scores))
-    assert read.tags <= {"table", "tr", "td", "span"}
+    assert read.tags <= {"table", "thead", "th", "tbody", "tr", "td", "span"}
     assert all(_clean(one.name) in read.text for one in scores)
 
 

@@ -45,11 +45,12 @@ function showBeside(row) {
   const card = row.closest("table.disc")?.closest(".card");
   if (!card || !isWide.matches) return;
   const pane = card.pane ??= newPane(card);
-  const [, type, ...cells] = row.cells, heads = $$("thead th", card).slice(2), title = $("h3", pane), list = $("dl", pane);
+  const type = $(".c-type", row), heads = $$("thead th", card), title = $("h3", pane), list = $("dl", pane);
   Object.assign(pane.dataset, { t: row.dataset.t, row: row.id });
   title.textContent = `${type.textContent}, error ${row.id.slice(1)}`;
   title.dataset.l = type.dataset.l ?? type.textContent[0];
-  list.replaceChildren(...cells.flatMap((cell, k) => {
+  list.replaceChildren(...[...row.cells].flatMap((cell, k) => {
+    if (cell.matches(".c-number,.c-type")) return [];
     const value = element("dd", cell.className);
     value.dir = cell.dir;
     value.append(...cell.cloneNode(true).childNodes);

@@ -148,11 +148,11 @@ def value(display: DisplayValue) -> str:
 def value_cells(judgement: Judgement) -> str:
     """Two table cells: the expected and the actual value of a judgement."""
     expected, actual = map(value, shown_pair(judgement))
-    return f"<td class=c-expected{_direction(expected)}>{expected}<td class=c-actual{_direction(actual)}>{actual}"
+    return f"<td class=c-expected{direction(expected)}>{expected}<td class=c-actual{direction(actual)}>{actual}"
 
 
-def _direction(content: str) -> str:
-    """Only a value that is not ASCII can be written from right to left."""
+def direction(content: str) -> str:
+    """An attribute of the cell of a value: only one that is not ASCII can be written from right to left."""
     return "" if content.isascii() else " dir=auto"
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import groupby
 from typing import Any, Final, Self, TypeAlias
 
@@ -104,17 +104,20 @@ class Column(Frozen, dict=True, gc=True):
     """Whether its cell is the head of its row."""
     label: str = ""
     """What stands before its cells on small screens if the table is ``stacked``: its head, unless that is too long."""
+    further: Callable[..., str] | None = None
+    """Further attributes of its cells, `` dir=auto``, as a function of what ``cell`` is one of."""
 
     @property
     def attribute(self) -> str:
         """The classes of its head and its cells."""
-        return f'class="c-{self.name} {self.classes}"' if self.classes else f"class=c-{self.name}"
+        names = f"c-{self.name} {self.classes}".strip() if self.name else self.classes
+        return f' class="{names}"' if " " in names else names and f" class={names}"
 
     @cached_property
     def opening(self) -> str:
-        """The start of each of its cells."""
+        """The start of each of its cells, which ``further`` attributes and ``>`` end."""
         label = f' data-h="{output(self.label)}"' if self.label else ""
-        return f"<{'th scope=row' if self.names_row else 'td'} {self.attribute}{label}>"
+        return f"<{'th scope=row' if self.names_row else 'td'}{self.attribute}{label}"
 
     def show(self, *row: Any) -> Text:
         """What it shows of a row."""
@@ -157,27 +160,39 @@ def table(
     """
     attributes = "".join([f' {name}="{text}"' for name, text in (("class", classes), ("data-sort", sort)) if text])
     opening = f'<div class="tw" {scroller(heading)}><table{attributes}>{heads(columns)}<tbody>'
-    body = [cells(columns, row, *beside) for row in rows]
-    return Markup("\n<tr>".join([opening, *body]) + "\n</tbody></table></div>")
+    write = writer(columns)
+    body = [write(row, *beside) for row in rows]
+    return Markup("\n<tr>".join([opening, *body]) + "\n</table></div>")
 
 
 def heads(columns: Sequence[Column], *total: object) -> Markup:
     """The head of a table. ``total``: what the columns are functions of in a second row, which sums up all rows."""
     titled = ((column, f' title="{output(column.title)}"' if column.title else "") for column in columns)
-    each = [f"<th scope=col {column.attribute}{title}>{output(column.head)}</th>" for column, title in titled]
+    each = [f"<th scope=col{column.attribute}{title}>{output(column.head)}</th>" for column, title in titled]
     rows = [f"<thead><tr>{''.join(each)}", *([cells(columns, *total)] if total else [])]
     return Markup("\n<tr>".join(rows) + "</thead>")
 
 
 def cells(columns: Iterable[Column], *row: object) -> Markup:
     """The cells of one row, which the next row or the table ends. ``row``: what the columns are functions of."""
-    return Markup("".join([f"{column.opening}{output(column.show(*row))}" for column in columns]))
+    return Markup(writer(columns)(*row))
 
 
-def bare_rows(columns: Sequence[Column], rows: Iterable[object]) -> Iterator[Markup]:
-    """The cells of each of many rows, without the names of their columns, which no style and no script asks for."""
-    each = [(f"<td{f' class={column.classes}' if column.classes else ''}>", column.show) for column in columns]
-    return (Markup("".join([f"{opening}{output(show(row))}" for opening, show in each])) for row in rows)
+def writer(columns: Iterable[Column], *, named: bool = True) -> Callable[..., str]:
+    """A function that writes the cells of a row. ``named``: whether any style or script asks for their columns."""
+    columns = columns if named else [replace(column, name="") for column in columns]
+    each = [(column.opening, column.further, column.show) for column in columns]
+
+    def write(*row: object) -> str:
+        return "".join([f"{start}{more(*row) if more else ''}>{output(show(*row))}" for start, more, show in each])
+
+    return write
+
+
+@lru_cache(maxsize=64)
+def cached_writer(columns: tuple[Column, ...]) -> Callable[..., str]:
+    """The same without names and cached, for tables of many pages that have the same few rows."""
+    return lru_cache(maxsize=4096)(writer(columns, named=False))
 
 
 def class_name(text: str) -> str:

@@ -3,23 +3,23 @@
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Final, cast
+from typing import Final
 
 from markupsafe import Markup
 
-from sitegen.model.metrics import Counts, MetricSpec, Nouns
+from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, MISSING_ITEM, ErrorType
 from sitegen.model.scorecards import AlignmentRow, DocumentScore, FieldScore
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.data.search import script_file
-from sitegen.pages.html.cells import RowCache, output, value_cells
+from sitegen.pages.html.cells import RowCache, direction, shown_pair, value
 from sitegen.pages.html.cells import text as _text
 from sitegen.pages.html.formats import NIL, bounded, number, path, printable, signed
-from sitegen.pages.html.tables import Column, Text, class_name
+from sitegen.pages.html.tables import Column, Text, cached_writer, class_name, heads, writer
 from sitegen.pages.labels import ERROR_LABELS, STATUSES
 from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, PlacedError, Since
 from sitegen.pages.report.page import ReportView
@@ -27,8 +27,6 @@ from sitegen.stats.counts import PASSED, RATIOS, errors, judged
 from sitegen.text.plain import counted
 
 _FIELDS = Nouns()
-_CONFUSION: Final = (("TP", "tp"), ("FP", "fp"), ("FN", "fn"), ("TN", "tn"))
-_CORRECT: Final = (("Correct", "tp"),)
 
 
 def type_name(kind: ErrorType, nouns: Nouns = _FIELDS) -> Markup:
@@ -63,16 +61,6 @@ def mix(counts: Iterable[int], label: str, total: int = 0) -> Markup:
     return Markup(f'<svg class="bars" {box} role="img" aria-label="{_text(label)}">{"".join(parts)}</svg>')
 
 
-def columns(name: str, nouns: Nouns, metrics: Sequence[MetricSpec] = (), counted: bool = True) -> tuple[Column, ...]:
-    """A table of fields or documents with their metrics, and with the columns of ``count_columns`` if they count."""
-    head = nouns.attribute if name == "field" else nouns.document
-    return (
-        Column(name=name, head=head.capitalize(), cell=str, classes="label"),
-        *(Column(name=class_name(spec.label), head=spec.label, cell=str) for spec in metrics),
-        *(count_columns(nouns, ratios=nouns.are_fields or not metrics) if counted else ()),
-    )
-
-
 @lru_cache(maxsize=64)
 def count_columns(nouns: Nouns, *, ratios: bool) -> tuple[Column, ...]:
     """Columns of counts: ratios, which count repeats, unless answers have own metrics; counts; errors, and by type."""
@@ -85,8 +73,8 @@ def count_columns(nouns: Nouns, *, ratios: bool) -> tuple[Column, ...]:
             for ratio in (listed if ratios else ())
         ),
         *(
-            Column(name=name, head=label, cell=attrgetter(name))
-            for label, name in (_CORRECT if "fp" in nouns.same else _CONFUSION)
+            Column(name=name, head="Correct" if "fp" in nouns.same else name.upper(), cell=attrgetter(name))
+            for name in (("tp",) if "fp" in nouns.same else ("tp", "fp", "fn", "tn"))
         ),
         Column(name="errors", head=type_label(types[0], nouns) if len(types) == 1 else "Errors", cell=errors),
         *(
@@ -102,16 +90,23 @@ def count_columns(nouns: Nouns, *, ratios: bool) -> tuple[Column, ...]:
 
 
 def fields(scores: Sequence[FieldScore], nouns: Nouns = _FIELDS) -> Markup:
-    """Table rows of fields: a link to the field's page, then the columns of ``count_columns``.
+    """Head and rows of the table of fields: a link to the field's page, then the columns of ``count_columns``."""
+    name = Column(name="field", head=nouns.attribute.capitalize(), cell=_field, classes="label")
+    return _table([name], count_columns(nouns, ratios=True), scores)
 
-    A field of which nothing is judged has no link, because it may have no page.
-    """
-    cells, rows = _count_cells(nouns, ratios=True), []
-    for attribute, counts in scores:
-        name = path(attribute)
-        label = f"<a href={links.field_in_eval(attribute)}>{name}</a>" if judged(counts) else name
-        rows.append(f"<tr><td class=label>{label}{cells(counts)}")
-    return Markup("".join(rows))
+
+@lru_cache(maxsize=4096)
+def _field(score: FieldScore) -> Markup:
+    """The name, with a link unless nothing of the field is judged: then it may have no page."""
+    name = path(score.attribute)
+    return Markup(f"<a href={links.field_in_eval(score.attribute)}>{name}</a>") if judged(score.counts) else name
+
+
+def _table(own: Sequence[Column], counts: Sequence[Column], scores: Sequence[FieldScore | DocumentScore]) -> Markup:
+    """Head and rows of a table, whose columns are functions of a score, and then of its counts."""
+    cells, count_cells = writer(own, named=False), cached_writer(tuple(counts))
+    rows = [f"<tr>{cells(score)}{count_cells(score.counts)}\n" for score in scores]
+    return Markup(f"{heads([*own, *counts])}<tbody>{''.join(rows)}")
 
 
 def metric_columns(recorded: bool) -> tuple[Column, ...]:
@@ -138,44 +133,32 @@ def _change(spec: MetricSpec, view: ReportView) -> Markup:
 
 
 def documents(
-    scores: Iterable[DocumentScore],
+    scores: Sequence[DocumentScore],
     nouns: Nouns = _FIELDS,
     metrics: Sequence[MetricSpec] = (),
     counted: bool = True,
     pages: Mapping[str, str] = MappingProxyType({}),
 ) -> Markup:
-    """Table rows of documents: the id, linked to its page in ``pages``, then the columns of ``count_columns``."""
-    if not counted:
-        return Markup("\n".join([_document_row(score, metrics, pages) for score in scores]))
-    cells = _count_cells(nouns, ratios=nouns.are_fields or not metrics)
-    return Markup("".join([f"{_document_row(score, metrics, pages)}{cells(score.counts)}" for score in scores]))
+    """Head and rows of the table of documents: id, linked to its page in ``pages``, metrics, counts if ``counted``."""
+
+    def name(score: DocumentScore) -> Markup:
+        state = "" if score.status == "scored" else f" ({STATUSES[score.status]})"
+        return Markup(f"{_linked(score.name, pages) or '—'}{state}")
+
+    own = [
+        Column(name="document", head=nouns.document.capitalize(), cell=name, classes="label"),
+        *(
+            Column(class_name(of.label), of.label, lambda row, of=of: number(dict(row.metrics).get(of.name), of.unit))
+            for of in metrics
+        ),
+    ]
+    counts = count_columns(nouns, ratios=nouns.are_fields or not metrics) if counted else ()
+    return _table(own, counts, scores)
 
 
 def _linked(document: str, pages: Mapping[str, str]) -> str:
     address = pages.get(document)
     return f"<a href={_attribute_value(address)}>{_text(document)}</a>" if address else _text(document)
-
-
-def _document_row(score: DocumentScore, metrics: Sequence[MetricSpec], pages: Mapping[str, str]) -> str:
-    values = dict(score.metrics)
-    own = "".join([f"<td>{number(values.get(spec.name), spec.unit)}" for spec in metrics])
-    state = "" if score.status == "scored" else f" ({STATUSES[score.status]})"
-    return f"<tr><td class=label>{_linked(score.name, pages) or '—'}{state}{own}"
-
-
-@lru_cache(maxsize=64)
-def _count_cells(nouns: Nouns, *, ratios: bool) -> Callable[[Counts], str]:
-    """A function that writes the cells of a row. Most rows of a project have the same few counts, so it is cached.
-
-    Rows are many, so their cells have no classes.
-    """
-    listed = [column.show for column in count_columns(nouns, ratios=ratios)]
-
-    @lru_cache(maxsize=4096)
-    def cells(counts: Counts) -> str:
-        return f"<td>{'<td>'.join([output(show(counts)) for show in listed])}\n"
-
-    return cells
 
 
 def _item(row: AlignmentRow) -> Markup:
@@ -212,21 +195,46 @@ def paired(rows: Sequence[AlignmentRow]) -> str:
 _SUMMARY: Final = 90  # number of characters of a question that are visible before it is opened
 _LONGEST_QUESTION: Final = 1_000  # largest number of characters of a question on a page
 _PLAIN: Final = re.compile(r"[\w.,/-]+", re.ASCII).fullmatch
+_NUMBER: Final = Column("number", "#", lambda number: Markup(f"<a href=#d{number}>{number}</a>"))
+_number_cell: Final = lru_cache(maxsize=1024)(writer([_NUMBER]))
 
 
-def discrepancy_columns(view: ReportView) -> list[Column]:
-    """The heads of the table, whose rows are written here."""
-    nouns = view.info.nouns
-    names = {
-        "number": "#",
-        "type": "Type",
-        "place": nouns.place.capitalize(),
-        "expected": "Expected",
-        "actual": "Actual",
-    }
-    names |= {"since": "Wrong since"} if view.previous is not None else {}
-    names |= {"document": nouns.document.capitalize()} if len(view.documents) > 1 else {}
-    return [Column(name=name, head=head, cell=str) for name, head in names.items()]
+def discrepancy_columns(view: ReportView) -> tuple[Column, ...]:
+    """The table of errors: its number, what any report says of it, and functions of its ``Since`` and its document."""
+
+    def start(since: Since, _: str) -> Markup:  # the table sorts by the number of iterations, which a style writes
+        first = f"<a href={_attribute_value(since.file)}>{_text(since.label)}</a>"
+        return Markup(f"<data value={since.iterations}>{'<b>new</b>' if since.new else first}</data>")
+
+    nouns, pages = view.info.nouns, view.case_pages
+    name = Column("document", nouns.document.capitalize(), lambda _, document: Markup(_linked(document, pages)))
+    further = [Column("since", "Wrong since", start)] if view.previous is not None else []
+    return (_NUMBER, *error_columns(nouns), *further, *([name] if len(view.documents) > 1 else ()))
+
+
+@lru_cache(maxsize=64)
+def error_columns(nouns: Nouns) -> tuple[Column, ...]:
+    """What any report says of an error: functions of it, of its place with remarks, and of its two values."""
+    letters = {kind: nouns.letter(kind) for kind in ERROR_TYPES}  # the style sheet has those of fields
+    own = {kind: f" data-l={letter}" for kind, letter in letters.items() if letter != _FIELDS.letter(kind)}
+    return (
+        Column(
+            name="type",
+            head="Type",
+            cell=lambda error, *_: Markup(type_label(error.outcome, nouns)),
+            further=lambda error, *_: own.get(error.outcome, ""),
+        ),
+        Column("place", nouns.place.capitalize(), lambda error, place, *_: place),
+        *(
+            Column(
+                name=side,
+                head=side.capitalize(),
+                cell=lambda error, place, *values, at=at: values[at],
+                further=lambda error, place, *values, at=at: direction(values[at]),
+            )
+            for at, side in enumerate(("expected", "actual"))
+        ),
+    )
 
 
 def discrepancies(rows: Sequence[Discrepancy], view: ReportView) -> Markup:
@@ -235,24 +243,22 @@ def discrepancies(rows: Sequence[Discrepancy], view: ReportView) -> Markup:
     The filter and the style sheet read the ``data-`` attributes of rows.
     """
     bodies: dict[int, list[str]] = {}
-    nouns, pages = view.info.nouns, view.case_pages if len(view.documents) > 1 else None
-    width = len(discrepancy_columns(view))
+    nouns, columns, several = view.info.nouns, discrepancy_columns(view), len(view.documents) > 1
     sections = {name: _attribute_value(name) for name in {row.section for row in rows}}
-    starts = {since: _since_cell(since) if view.previous is not None else "" for since in {row.since for row in rows}}
-    cells = error_cells(nouns)
+    cells, of_report = error_cells(nouns), cache(writer(columns[1 + len(error_columns(nouns)) :]))
     for row in rows:
-        number, placed, since, group = row.number, row.placed, row.since, row.group
+        placed, since, group = row.placed, row.since, row.group
         if group.first not in bodies:
             indices = f" data-i={_attribute_value(row.indices)}" if row.indices else ""
-            head = _item_head(group, nouns, width, f", {_text(group.document)}" if pages is not None else "")
+            head = _item_head(group, nouns, len(columns), f", {_text(group.document)}" if several else "")
             bodies[group.first] = [f"<tbody id=g{group.first}{indices}>{head}"]
         # A group has the name of its first error, as a rule that of all of them.
         is_plain = group.name == placed.item_name and not row.question and not row.said
         bodies[group.first].append(
-            f"<tr id=d{number} data-t={placed.error.outcome} data-g={sections[row.section]}"
-            f"{' data-n' if since.new else ''}><td class=c-number><a href=#d{number}>{number}</a>"
-            f"{cells(placed) if is_plain else cells(placed, group.name, row.question, row.said)}{starts[since]}"
-            f"{f'<td class=c-document>{_linked(placed.error.document, pages)}' if pages is not None else ''}\n"
+            f"<tr id=d{row.number} data-t={placed.error.outcome} data-g={sections[row.section]}"
+            f"{' data-n' if since.new else ''}>{_number_cell(row.number)}"
+            f"{cells(placed) if is_plain else cells(placed, group.name, row.question, row.said)}"
+            f"{of_report(since, placed.error.document)}\n"
         )
     return Markup("".join(itertools.chain.from_iterable(bodies.values())))
 
@@ -262,12 +268,11 @@ def _item_head(group: ErrorGroup, nouns: Nouns, width: int, document: str) -> st
     if not group.name:
         return ""
     total = sum(group.by_type)
-    by_type = zip(ERROR_TYPES, group.by_type, strict=True)
     if group.whole:
         fields = nouns.attribute if total == 1 else nouns.attributes
         wrong = f"{_text(group.whole)}, {total:,} {_text(fields)}"
     elif nouns.are_fields:
-        wrong = ", ".join(counted(count, ERROR_LABELS[kind].lower()) for kind, count in by_type if count)
+        wrong = _in_words(group.by_type)
     else:
         wrong = counted(total, "error")
     new = f", {group.new:,} new" if group.new else ""
@@ -277,17 +282,22 @@ def _item_head(group: ErrorGroup, nouns: Nouns, width: int, document: str) -> st
     )
 
 
+@lru_cache(maxsize=1024)
+def _in_words(by_type: tuple[int, ...]) -> str:
+    """How many errors of each type: ``2 omissions, 1 wrong value``; cached, because most items have the same few."""
+    of_types = zip(ERROR_TYPES, by_type, strict=True)
+    return ", ".join([counted(count, ERROR_LABELS[kind].lower()) for kind, count in of_types if count])
+
+
 @lru_cache(maxsize=64)
 def error_cells(nouns: Nouns) -> RowCache[PlacedError, str]:
-    """A function that writes the cells of an error that are the same in every report, from type to values.
-
-    Its arguments are the error and, unless they are the name of its own list item and empty, the name under which its
-    group stands, the question, and what people noted.
-    """
-    return RowCache(partial(_error_cells, nouns))
+    """A function of an error and, unless it stands alone and bare, of the name of its group, the question and notes."""
+    return RowCache(partial(_error_cells, writer(error_columns(nouns))))
 
 
-def _error_cells(nouns: Nouns, placed: PlacedError, item: str | None = None, question: str = "", said: str = "") -> str:
+def _error_cells(
+    write: Callable[..., str], placed: PlacedError, item: str | None = None, question: str = "", said: str = ""
+) -> str:
     error = placed.error
     # Values, type and item imply some notes.
     implied = error.outcome == "hallucination" or (placed.item and error.note == MISSING_ITEM)
@@ -298,15 +308,9 @@ def _error_cells(nouns: Nouns, placed: PlacedError, item: str | None = None, que
         remark += _question(question)
     if said:
         remark += f"<small class=said>{bounded(said, _LONGEST_QUESTION)}</small>"
-    kind = cast("ErrorType", error.outcome)
-    letter = nouns.letter(kind)
-    own = "" if letter == _FIELDS.letter(kind) else f" data-l={letter}"  # the style sheet has those of fields
     place = error.label.removeprefix(placed.item_name if item is None else item).removeprefix(".") or error.label
-    return (
-        f"<td class=c-type{own}>{type_label(kind, nouns)}"
-        f"<td class=c-place><a href={_attribute_value(placed.field)}>{path(place)}</a>{remark}"
-        f"{value_cells(error)}"
-    )
+    link = f"<a href={_attribute_value(placed.field)}>{path(place)}</a>"
+    return write(error, Markup(link + remark), *map(Markup, map(value, shown_pair(error))))
 
 
 def _attribute_value(content: str) -> str:
@@ -322,18 +326,9 @@ def _question(question: str) -> str:
     return f"<details class=cell><summary>{_text(first)} …</summary>{bounded(question, _LONGEST_QUESTION)}</details>"
 
 
-def _since_cell(since: Since) -> str:
-    """The first point of the streak and its length, by which the table sorts; the style sheet writes the length."""
-    if since.new:
-        return "<td><data value=1><b>new</b></data>"
-    link = f"<a href={_attribute_value(since.file)}>{_text(since.label)}</a>"
-    return f"<td><data value={since.iterations}>{link}</data>"
-
-
 def rows_file(view: ReportView) -> RawFile | None:
     """Table bodies in the form of the page's table; None if the page has all of them."""
-    loadable = view.discrepancies.loadable
-    if not loadable:
+    if not (loadable := view.discrepancies.loadable):
         return None
     path = links.report_rows(view.info.id, view.snapshot.slug)
     return script_file(path, "ROWS", str(discrepancies(loadable, view)))
