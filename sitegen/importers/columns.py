@@ -17,10 +17,12 @@ from msgspec.structs import replace
 
 from sitegen.config.findings import read_keys, settings_finding, unknown_setting
 from sitegen.importers.case import is_no_score, is_number, is_verdict
+from sitegen.importers.recorded_layouts import headline_place, lower_is_better
 from sitegen.importers.tool_values import as_float, as_number, lone_item
 from sitegen.importers.usual_names import (
     COMPARED,
     GRADING,
+    JUDGED,
     NAMED_VERDICT,
     NAMES,
     OF_PERSON,
@@ -250,7 +252,8 @@ def usual_columns(rows: Rows) -> ColumnMap | None:
     if not scores and (verdict or score or (len(named.rubric) > 1 and {"input", "output"} & parts.keys())):
         scores = named.rubric
     if not (verdict or score or scores):
-        verdict, scores = named.of_graders
+        beside = named.beside(parts) if {"expected", "output"} <= parts.keys() else ("", [])
+        verdict, scores = named.of_graders if any(named.of_graders) else beside
     expected, output = (plain_key(parts.get(side, "")) for side in ("expected", "output"))
     is_classified = expected in TRUE_LABELS and output in PREDICTED_LABELS
     if not (verdict or score or scores or is_classified):
@@ -347,6 +350,15 @@ class _NamedColumns:
         if len(verdicts) == 1:
             return verdicts[0], []
         return "", verdicts or [*filter(self.has_a_number, of_people)]
+
+    def beside(self, parts: Mapping[str, str]) -> tuple[str, list[str]]:
+        """Return the verdict, or else the scores, beside both sides: words of judges, or numbers of metrics."""
+        cells = {name: [row.get(name) for row in self._rows] for name in self.by_name.values()}
+        said = [name for name in cells if all(isinstance(cell, str) and JUDGED.fullmatch(cell) for cell in cells[name])]
+        if said and not {parts["expected"], parts["output"]}.intersection(said):  # else the words are answers
+            return (said[0], []) if len(said) == 1 else ("", said)
+        metrics = (name for name in cells if (headline_place(name) or (1,))[0] == 0 and not lower_is_better(name))
+        return "", [name for name in metrics if name not in parts.values() and self.has_a_number(name)]
 
     def has_a_number(self, column: str) -> bool:
         return any(is_number(row.get(column)) for row in self._rows)

@@ -58,7 +58,7 @@ NAMES: Final = {
         "verdict": f"""passed pass ispassed correct iscorrect isright gatepass {VERDICT} judgment judgement exactmatch
             em match matched matches ismatch resolved isresolved solved issolved issuccess issuccessful goalachieved
             tasksuccess overallstatus evalresult evaluationresult testresult judgeresult judgelabel llmjudge llmgrade
-            evaluation""",
+            evaluation eval autoeval autograder""",
         # These often mean only that a call succeeded.
         "weak verdict": "success status outcome state classification ok",
         "score": "score overallscore totalscore finalscore weightedscore rating grade reward",
@@ -145,6 +145,12 @@ STATED_MEASURE: Final = re.compile(
     r"(?:llm|judge|grader|evaluator|eval)(?:score|rating|grade)"
 )
 """Matches plain names of numbers that nothing else than a grader writes beside an output."""
+JUDGED: Final = re.compile(r"\s*(?:(?:pass|fail)(?:ed)?|(?:in|partially[ _])?correct|partial|wrong)\s*", re.IGNORECASE)
+"""Matches words that answer no question but how good an answer is."""
+MAY_JUDGE: Final = re.compile(
+    r"(?i)(?:.*[^a-z])?(?:assessment|error_?type|failed|grad(?:e|ing)|hallucinat\w+|judg\w*ment|points|rating|rubric|wrong)"
+)
+"""Matches names, as written, of what may judge an answer on a scale or in words that are not known."""
 COMPARED: Final = re.compile(
     r"(?!.*(?:chunk|context|doc|passage|retriev|search|source).*hit$)"
     r".*(?:correct|match|hit|ok|pass|passed|verdict|check|acceptable)"

@@ -18,8 +18,7 @@ from sitegen.config.models import case_settings, files_of
 from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, each_line, ending, json_lines, read_json
 from sitegen.data_files.yaml_reader import read_data
 from sitegen.importers import ANY_LINES, case_rows, importer_of, read_results, usual_names
-from sitegen.importers.case import WORDS, grade_of, is_no_score
-from sitegen.importers.columns import names_prompts, read_settings
+from sitegen.importers.columns import names_prompts, read_settings, usual_columns
 from sitegen.importers.tool_values import items
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
@@ -115,12 +114,10 @@ def kind_of_case_file(path: str, content: bytes) -> ScoredKind | Literal["judged
         return "judged" if of_responses and _responses_state_results(path, content) else None
     sides = (case.expected if isinstance(case.expected, list) else [case.expected] for case in file.cases)
     are_texts = not any(isinstance(value, dict) for values in sides for value in values)
-    said = ((case.member[name] for name in case.member if usual_names.OF_PERSON.fullmatch(name)) for case in file.cases)
-    by_people = any(not is_no_score(value) and grade_of(value, WORDS, (0, 100)) for values in said for value in values)
-    if any(
-        case.member.get(usual_names.CHECKS) or (are_texts and (by_people or case_rows.states_a_result(case.member)))
-        for case in file.cases
-    ):
+    # The quality is that of a response, and an object without any check says nothing.
+    rows = [{key: cell for key, cell in case.member.items() if key != "quality" and cell != {}} for case in file.cases]
+    is_judged = any(map(case_rows.states_a_result, rows)) or usual_columns(case_rows.case_rows(rows)) is not None
+    if (are_texts and is_judged) or any(row.get(usual_names.CHECKS) for row in rows):
         return "judged"
     return file.kind if file.complete else None
 
@@ -227,6 +224,11 @@ def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
     if left_out := len(members) - len(cases):
         message = f"{left_out} of {len(members)} members of the list have neither side, and are not cases"
         findings.append(Finding("note", message, "Nothing has to be done if they are none."))
+    may_judge = {name: None for member, _ in cases for name in member if usual_names.MAY_JUDGE.fullmatch(name)}
+    if may_judge and usual_columns([member for member, _ in cases]) is None:
+        message = f"What the cases state as {', '.join(map(repr, may_judge))[:_MAX_NAME]} is not known to judge them"
+        fix = "If it does, write `kind: judged` and `settings: {columns: {...}}` into the manifest."
+        findings.append(Finding("note", message, fix))
     return CaseFile(
         cases=tuple(_by_variant(tuple(_cases(cases, keys, (expected, output))))),
         findings=tuple(findings),
