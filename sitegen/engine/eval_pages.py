@@ -278,6 +278,7 @@ class _EvalPages:
             said=notes_about([note for _, note in self._notes], at.label, newest=index == len(snapshots) - 1),
             at=(self._cells, index - 1, index),
         )
+        view = replace(view, grid=view.grid and replace(view.grid, notes=view.said))
         if change and change.verdict and change.verdict.decision.endswith("worse") and view.edits_by_commit:
             edits, context = view.edits_by_commit[0], task.context
             with suppress(MissingObjectsError):  # which is a problem of their own pages

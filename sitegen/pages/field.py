@@ -260,8 +260,10 @@ def case_page(series: Series, history: FieldView, answers: Mapping[int, Answered
     grids: list[tuple[Point, CaseGrid]] = []
     for index, case in sorted(answers.items()):
         label, earlier = (grids[-1][0].snapshot.label, grids[-1][1].cases) if grids else ("", ())
-        grid = CaseGrid(place=None, cases=(case,), earlier=earlier, earlier_label=label)
-        grids.append((series.points[index], grid))
+        at = series.points[index]
+        notes = [one.note for one in history.notes if one.snapshot and one.snapshot.label == at.snapshot.label]
+        grid = CaseGrid(place=None, cases=(case,), earlier=earlier, earlier_label=label, notes=notes)
+        grids.append((at, grid))
     who = [each.cell.document.removeprefix(history.attribute).removeprefix(BETWEEN) for each in history.cells]
     cells = [replace(each, cell=each.cell._replace(document=by)) for each, by in zip(history.cells, who, strict=True)]
     view = replace(history, noun=series.info.nouns.document, answers=tuple(reversed(grids)), cells=tuple(cells))

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
+from sitegen.config.models import Note
 from sitegen.importers.case import VERDICT_FIELD
 from sitegen.model.answers import INPUT, AnsweredCase, CaseAnswer, JudgeWords, Turn
 from sitegen.model.frozen import Frozen, grouped, replace
@@ -25,6 +26,7 @@ from sitegen.pages.data.series import csv_file
 from sitegen.pages.html.cells import escape
 from sitegen.pages.html.formats import bounded, printable
 from sitegen.pages.instructions import FileEdit
+from sitegen.pages.report.discrepancies import words_of
 from sitegen.stats.counts import mean
 from sitegen.stats.significance import variance
 from sitegen.text.plain import counted, cut
@@ -80,6 +82,8 @@ class CaseGrid(Frozen, dict=True, gc=True):
     """The tags along which the output is split."""
     prompts: Mapping[str, tuple[str, FileEdit | None]] = {}
     """The text of the prompt of each variant, if the output states it, and the last edit of its file until then."""
+    notes: Sequence[Note] = ()
+    """What people said about its answers."""
     longest: int = _TEXT
     """The most characters of a text; with more than the default, transcripts are written too."""
     shown = SHOWN
@@ -194,9 +198,9 @@ class CaseGrid(Frozen, dict=True, gc=True):
         """
         if len(self.columns) < 2 and not any(map(any, self.prompts.values())):
             return {}
-        answers: dict[tuple[str, str], list[CaseAnswer]] = {column: [] for column in self.columns}
-        for answer in chain.from_iterable(case.answers for case in self.cases):
-            answers[answer.variant, answer.model].append(answer)
+        every = chain.from_iterable(case.answers for case in self.cases)
+        answers = {column: list[CaseAnswer]() for column in self.columns}
+        answers |= grouped(((answer.variant, answer.model), answer) for answer in every)
         means: dict[tuple[str, str], dict[str, float]] = {}
         for column, own in answers.items():
             scored = grouped(((judge.name, each.document), judge.score) for each in own for judge in each.judges)
@@ -289,6 +293,9 @@ class CaseGrid(Frozen, dict=True, gc=True):
             score = mean(answer.passed if answer.score is None else answer.score for answer in answers)
             named += f" data-s={score:.3g}" if row and self.heads and score is not None else ""
             shown = "".join(self._distinct(who, answers, reference))
+            names, who_did = (case.id, answers[0].document), dict(zip(ANSWERERS, column, strict=True)).items()
+            of_people = (note for note in self.notes if note.case in names and note.who.items() <= who_did)
+            shown += "".join(f"<p class=said>{bounded(words_of(note), self.longest)}" for note in of_people)
             cells.append(f"<div class={named}{_data(told)}>{shown}{was}</div>")
         return Markup(f"<div class=ans>{''.join(cells)}</div>")
 
