@@ -340,7 +340,7 @@ def answerers(card: Scorecard) -> list[tuple[tuple[str, str], ...]]:
 def part_of(result: Result, wanted: Mapping[str, str]) -> Result:
     """Return the answers of a result that have a value on each of some axes, as if it had no others."""
     card = result.scorecard
-    documents = [each for each in card.documents if all(wanted[axis] in each.on(axis) for axis in wanted)]
+    documents = [each for each in card.documents if all(wanted[axis] in (each.on(axis) or [""]) for axis in wanted)]
     part, names = _part(card, documents, _differing(card, tuple(wanted)))
     judged = (judgement for judgement in result.judgements if judgement.document in names)
     return Result(part, tuple(replace(judgement, document=names[judgement.document]) for judgement in judged))
