@@ -81,7 +81,10 @@ def pages() -> tuple[Page, ...]:
     )
     fallen = _fallen(_falls())
     muted = Mute(eval=fallen.info.id, commit=fallen.steps[0].commit.sha, why=sample.SCRIPT)
-    lines = (PatchLine("removed", sample.LONG * 9, 1, None), PatchLine("added", sample.LONG * 8, None, 1))
+    lines = (
+        PatchLine("removed", sample.LONG * 9, old=1, new=None),
+        PatchLine("added", sample.LONG * 8, old=None, new=1),
+    )
     undo = (latest[0].edits[0], lines, 2), "git checkout HEAD~1 -- waybill.md", latest[0].effects
     more = {"score_changes": score_changes(sample.PROBLEMS), "undo": undo}
     out = [

@@ -332,7 +332,8 @@ def test_what_a_trend_says_of_its_eval_is_seen_once_at_every_width(open_in_one_t
 
 @pytest.mark.parametrize("folder", ["commits", FILE])
 def test_the_diff_stands_beside_the_table_where_there_is_room_and_else_below(demo_site, open_in_one_tab, folder):
-    path = max(demo_site.glob(f"{folder}/*.html"), key=lambda path: path.read_text("utf-8").count(" values</a>"))
+    with_diffs = (path for path in demo_site.glob(f"{folder}/*.html") if 'class="diff' in path.read_text("utf-8"))
+    path = max(with_diffs, key=lambda path: path.read_text("utf-8").count(" values</a>"))
     page = open_in_one_tab(path.relative_to(demo_site).as_posix(), java_script_enabled=False).page
     found, cut = {}, "all.filter(one => one.scrollWidth > one.clientWidth)"
     for width in (390, 1100, 1280, 1920):

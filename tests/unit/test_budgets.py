@@ -13,11 +13,11 @@ from typing import Final
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_480,
+    "lines of sitegen/": 62_536,
     "modules of sitegen/": 284,
     "classes": 496,
     "classes in pages/": 70,
-    "fields of classes": 2_194,
+    "fields of classes": 2_196,
     "functions": 3_409,
     "parameters": 4_877,
     "functions with more than 6 parameters": 1,
@@ -25,9 +25,9 @@ REACHED: Final = {
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_174,
+    "lines of templates, styles and scripts": 8_162,
     "template lines over 160 characters": 0,
-    "lines of tests": 39_814,
+    "lines of tests": 39_828,
     "patches of attributes in tests": 43,
     "constructions with over 3 positional values in tests": 8,
 }
