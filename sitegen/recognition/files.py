@@ -63,7 +63,7 @@ _FORMATS: Final = {
 }
 """Why files that may hold results are not searched, by their suffix or their name."""
 _IN_CODE = re.compile(r"(?:results?|scores?|metrics|leaderboard)\.(?:[cm]?js|ts)$", re.IGNORECASE)
-_SKIPPED = re.compile(
+SKIPPED = re.compile(
     r"(?:^|/)(?:node_modules|bower_components|vendor|third_party|site-packages|\.?venv|dist|build|target|__snapshots__|"
     r"__pycache__|\.git|\.yarn|\.next|\.sitegen)/"
 )
@@ -143,7 +143,7 @@ class FilesOfHistory(Frozen):
 
     head: str
     commits: int
-    """Number of commits that were walked."""
+    """Number of commits that were walked; 0: only the files of one commit are listed."""
     boundary: tuple[str, ...]
     """The oldest commits of a shallow history."""
     met: tuple[TrackedFile, ...]
@@ -158,7 +158,7 @@ class FilesOfHistory(Frozen):
         # A link that was replaced by a file is no link any more.
         left = [path for path in self.links if path not in files or files[path].deleted]
         all_links = (TrackedFile(path=path, oid="", versions=1, deleted=False, refused=_LINK) for path in left)
-        files |= {link.path: link for link in all_links if link.ending in DATA and not _SKIPPED.search(link.path)}
+        files |= {link.path: link for link in all_links if link.ending in DATA and not SKIPPED.search(link.path)}
         marks = (MARKER, "point_edits.csv")  # of a site, and of the tables of ``sitegen export``
         written = tuple(path.removesuffix(mark) for path in files for mark in marks if path.endswith(f"/{mark}"))
         return tuple(files[path] for path in sorted(files) if not path.startswith(written))
@@ -169,6 +169,16 @@ def searched_files(history: FilesOfHistory, search: Search) -> tuple[SearchedFil
     return tuple(SearchedFile(**asdict(file), search=search) for file in history.files)
 
 
+def listed_file(path: str, oid: str, versions: int = 1, earlier: tuple[str, ...] = ()) -> TrackedFile | None:
+    """Return a file that may belong to an eval or instruct a model; None for any other."""
+    file = TrackedFile(path=path, oid=oid, versions=versions, deleted=False, earlier=earlier)
+    is_text = file.name in _RULE_FILES or MAY_HOLD_PROMPTS.search(path)
+    refused = PDF if _IN_CODE.search(path) else _FORMATS.get(file.name, _FORMATS.get(file.ending, ""))
+    refused = refused if path.isprintable() else _UNPRINTABLE
+    is_listed = (file.ending in _LISTED or is_text or refused) and not SKIPPED.search(path)
+    return replace(file, refused=refused) if is_listed else None
+
+
 def files_of_history(repository: Repository, head: str, before: FilesOfHistory | None = None) -> FilesOfHistory:
     """Walk history up to a commit.
 
@@ -177,7 +187,7 @@ def files_of_history(repository: Repository, head: str, before: FilesOfHistory |
     boundary, since = repository.shallow_boundary, None
     commits: Iterable[str] = ()
     start = FilesOfHistory(head=head, commits=0, boundary=boundary, met=(), links=())
-    if before and before.boundary == boundary:
+    if before and before.commits and before.boundary == boundary:
         with suppress(SitegenError):  # the earlier commit does not exist any more
             commits = tuple(commits_up_to(repository.place, head, since=before.head))
             is_continued = repository.resolve(f"{head}~{len(commits)}") == before.head
@@ -201,22 +211,9 @@ def files_of_history(repository: Repository, head: str, before: FilesOfHistory |
                 files[change.path] = replace(file, oid=change.new, versions=file.versions + 1, deleted=False)
             elif len(files) < MOST_FILES:
                 old = files.get(renames[change.path].path) if change.path in renames else None
-                new_file = TrackedFile(
-                    path=change.path,
-                    oid=change.new,
-                    versions=old.versions if old else 1,
-                    deleted=False,
-                    earlier=(*old.earlier, old.path) if old else (),
-                )
-                is_text = new_file.name in _RULE_FILES or MAY_HOLD_PROMPTS.search(change.path)
-                refused = (
-                    PDF
-                    if _IN_CODE.search(change.path)
-                    else _FORMATS.get(new_file.name, _FORMATS.get(new_file.ending, ""))
-                )
-                refused = refused if change.path.isprintable() else _UNPRINTABLE
-                if (new_file.ending in _LISTED or is_text or refused) and not _SKIPPED.search(change.path):
-                    files[change.path] = replace(new_file, refused=refused)
+                versions, earlier = (old.versions, (*old.earlier, old.path)) if old else (1, ())
+                if new_file := listed_file(change.path, change.new, versions, earlier):
+                    files[change.path] = new_file
     return FilesOfHistory(
         head=head, commits=number, boundary=boundary, met=tuple(files.values()), links=tuple(sorted(links))
     )
@@ -287,11 +284,12 @@ class Discovery(Frozen):
         """Add the evals and the instructions to a configuration."""
         config, manifest = configured.site, configured.manifest
         if self.manifest:
-            found = manifest_in_force(self.manifest.encode(), configured.manifest_path, config.evals_dir).value
-            manifest = dataclasses.replace(manifest, evals=(*manifest.evals, *found.evals))
+            added = manifest_in_force(self.manifest.encode(), configured.manifest_path, config.evals_dir).value
+            manifest = dataclasses.replace(manifest, evals=(*manifest.evals, *added.evals))
         # Globs that a user has written stay as they are.
         if self.adds_globs and config.instructions == SiteConfig().instructions:
-            config = dataclasses.replace(config, instructions=tuple(glob.glob for glob in self.instructions))
+            found = dict.fromkeys((*config.instructions, *(glob.glob for glob in self.instructions)))
+            config = dataclasses.replace(config, instructions=tuple(found))
         return Layout(config, manifest)
 
 

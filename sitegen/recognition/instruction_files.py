@@ -3,11 +3,22 @@
 import re
 from collections.abc import Iterator, Sequence
 from glob import escape
+from posixpath import join
 from typing import Final
 
+from sitegen.history.layout import Layout
 from sitegen.model.frozen import grouped
-from sitegen.recognition.files import MAY_HOLD_PROMPTS, InstructionGlob, SearchedFile
+from sitegen.recognition.files import (
+    MAY_HOLD_PROMPTS,
+    MOST_FILES,
+    SKIPPED,
+    FilesOfHistory,
+    InstructionGlob,
+    SearchedFile,
+    listed_file,
+)
 from sitegen.recognition.output_series import is_result_by_name, run_globs_of
+from sitegen.recognition.searched_files import Search
 from sitegen.text.globs import compiled
 
 _OF_TOOLS: Final = {
@@ -67,12 +78,30 @@ _HOLDS_A_PROMPT = re.compile(
 )
 """Matches a text of several lines, or a long one, under a name or key such as ``JUDGE_PROMPT`` or ``system``.
 The parts of names are bounded: a word of megabytes, such as encoded data, would take hours."""
+_MOST_FOLDERS: Final = 5_000  # of a commit that are listed
 _MOST_CODE: Final = 100  # the most files of code and data in which prompts are looked for
 _CERTAIN: Final = 2  # how certain it is that a text instructs: 0, 1 or this
 _LEAST_CHARACTERS: Final = 600  # of a text that instructs
 _LARGEST: Final = 200_000  # characters
 _MOST_READ: Final = 150  # files
 _WORDS_PER_IMPERATIVE: Final = 150  # the most words per imperative in a text that instructs
+
+
+def candidates_at(search: Search, layout: Layout) -> FilesOfHistory:
+    """List the files of one commit that may instruct a model: outside evals, and folders of results and documentation.
+
+    One more output therefore leaves the list as it is.
+    """
+    names, folders, met = search.files.names, [""], []
+    for folder in folders:  # which grows
+        for name, is_folder in sorted(names(folder).items()):
+            path = join(folder, name)
+            if is_folder:
+                is_outside = _NOT_INSTRUCTIONS.search(f"{path}/") or SKIPPED.search(f"{path}/")
+                folders += [] if is_outside or len(folders) >= _MOST_FOLDERS else [path]
+            elif file := listed_file(path, search.files.blob_id(path) or ""):
+                met += [] if file.refused or layout.places(path) else [file]
+    return FilesOfHistory(head="", commits=0, boundary=(), met=tuple(met[:MOST_FILES]), links=())
 
 
 def instruction_globs(files: Sequence[SearchedFile], configured: Sequence[str]) -> tuple[InstructionGlob, ...]:
