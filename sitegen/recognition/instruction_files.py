@@ -15,6 +15,7 @@ from sitegen.recognition.files import (
     FilesOfHistory,
     InstructionGlob,
     SearchedFile,
+    TrackedFile,
     listed_file,
 )
 from sitegen.recognition.output_series import is_result_by_name, run_globs_of
@@ -88,20 +89,22 @@ _WORDS_PER_IMPERATIVE: Final = 150  # the most words per imperative in a text th
 
 
 def candidates_at(search: Search, layout: Layout) -> FilesOfHistory:
-    """List the files of one commit that may instruct a model: outside evals, and folders of results and documentation.
+    """List what may instruct a model in one commit besides the files that the layout names for that, or for an eval.
 
-    One more output therefore leaves the list as it is.
+    Folders of results and of documentation are left out. One more output therefore leaves the list as it is.
     """
-    names, folders, met = search.files.names, [""], []
+    names, folders = search.files.names, [""]
+    met: list[TrackedFile] = []
     for folder in folders:  # which grows
         for name, is_folder in sorted(names(folder).items()):
             path = join(folder, name)
             if is_folder:
                 is_outside = _NOT_INSTRUCTIONS.search(f"{path}/") or SKIPPED.search(f"{path}/")
                 folders += [] if is_outside or len(folders) >= _MOST_FOLDERS else [path]
-            elif file := listed_file(path, search.files.blob_id(path) or ""):
-                met += [] if file.refused or layout.places(path) else [file]
-    return FilesOfHistory(head="", commits=0, boundary=(), met=tuple(met[:MOST_FILES]), links=())
+            elif not (layout.is_instruction(path) or layout.places(path)) and len(met) < MOST_FILES:
+                file = listed_file(path, search.files.blob_id(path) or "")
+                met += [file] if file and not file.refused else []
+    return FilesOfHistory(head="", commits=0, boundary=(), met=tuple(met), links=())
 
 
 def instruction_globs(files: Sequence[SearchedFile], configured: Sequence[str]) -> tuple[InstructionGlob, ...]:
