@@ -13,6 +13,7 @@ from typing import Any, Final
 from sitegen.config.models import ConfigTable, EvalConfig
 from sitegen.data_files.reading import Location, UnreadableError, parse_json
 from sitegen.errors import ConfigurationError
+from sitegen.model.frozen import replace
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding, Parsed, Problem
 from sitegen.text.keys import key_path, keys_at, nearest
@@ -209,8 +210,8 @@ def read_keys(settings: str, of_kind: Sequence[str]) -> Parsed[dict[str, Value]]
 def unknown_setting(noun: str, key: str, possible: Sequence[str]) -> Finding:
     """Return a finding about an unknown key, with the possible key that is probably meant."""
     near = nearest(key, possible)
-    fix = f"Write {near!r} instead." if near else f"Use one of: {', '.join(possible)}."
-    return settings_finding(f"Unknown {noun} {key[:80]!r}", fix, key)
+    fix = f"Write {near!r} instead." if near else f"Remove it, or use one of: {', '.join(possible)}."
+    return replace(settings_finding(f"Unknown {noun} {key[:80]!r}", fix, key), type="unknown_key")
 
 
 def settings_finding(message: str, fix: str, key: str = "") -> Finding:

@@ -23,12 +23,13 @@ class ProblemType(Frozen):
     summary: str
     """A description of several problems of this type together, as a sentence without a full stop."""
     cost: str = ""
-    """What a warning costs that does not concern scores, such as one about values that should be hidden."""
+    """What a problem costs that does not concern scores, such as one about values that should be hidden."""
 
 
 PROBLEM_TYPES: Final = {
     # Nothing, or the wrong thing, is compared.
     "nothing_in_common": ProblemType("error", "No field of the output is expected"),
+    "unknown_key": ProblemType("error", "Keys that are not known count for nothing", "what the key should say"),
     # Something is left out of the scores, or counted against them, that would change them.
     "missing_document": ProblemType("warning", "Documents are missing from the output; all their values are omissions"),
     "unmapped_values": ProblemType("warning", "Values of the ground truth are not mapped and not scored"),

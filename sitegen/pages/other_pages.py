@@ -102,11 +102,13 @@ def cost(cause: ProblemCause) -> str:
         return "earlier scores only"
     if cause.values:
         return f"{counted(cause.values, 'value')} in {evals} not scored"
+    described = PROBLEM_TYPES.get(cause.problems[0].type)
+    if described and described.cost:
+        return described.cost
     if cause.severity == "error":
         return f"the newest scores of {evals}" if cause.evals else "its default is in force, or a part is missing"
-    described = PROBLEM_TYPES.get(cause.problems[0].type)
     of_scores = f"scores of {evals}" if cause.evals else "perhaps scores"
-    return "nothing" if cause.severity == "note" else (described and described.cost) or of_scores
+    return "nothing" if cause.severity == "note" else of_scores
 
 
 def blocks(causes: Iterable[ProblemCause]) -> list[tuple[str, str]]:

@@ -253,8 +253,8 @@ def _misfit_finding(location: Location, error: Any, lines: dict[Location, int]) 
             )
         meant = _TYPE_BY_OTHER_NAME.get(key.casefold())
         near = meant if meant in possible else nearest(key, possible)
-        fix = fix or (f"Write {near!r} instead." if near else f"Use one of: {', '.join(possible)}.")
-        return Finding(severity="error", message=f"Unknown key {name!r}", fix=fix, line=line)
+        fix = fix or (f"Write {near!r} instead." if near else f"Remove it, or use one of: {', '.join(possible)}.")
+        return replace(Finding.of_type("unknown_key", f"Unknown key {name!r}", fix), line=line)
     misfit, value = finding_of(error, line or lines.get(location[:-1]), Mapping), str(error["input"])
     fix = _tolerance_meant(location, value) or misfit.fix
     if location[0] == "fields" and location[-1] == "type" and (meant := _TYPE_BY_OTHER_NAME.get(value.casefold())):

@@ -5,6 +5,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.config.findings import settings_finding
 from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance, read_mapping
@@ -97,7 +98,7 @@ def test_settings_win_key_by_key() -> None:
 
 def test_an_unknown_setting_is_an_error_of_the_settings() -> None:
     unknown = settings_finding("Unknown key 'convension'", "Write 'convention' instead.", "convension")
-    assert read_mapping(None, '{"convension": "standard"}') == (Mapping(), (unknown,))
+    assert read_mapping(None, '{"convension": "standard"}') == (Mapping(), (replace(unknown, type="unknown_key"),))
 
 
 def test_a_mapping_that_is_no_yaml_leaves_the_defaults() -> None:
