@@ -200,8 +200,9 @@ def test_three_sides_stand_beside_each_other_and_differ_where_values_do(in_piece
     assert chosen(page)[:2] == ["iteration-002", "iteration-045"]
     choose(page, 2, "99")
     expect(result).to_contain_text("This page has no iteration “99”.")
-    choose(page, 2, "1")
-    assert page.url.endswith("#a=0002&b=0045&c=0001")
+    for typed, slug in (("007", "0007"), ("ration-008 \xb7", "0008"), ("1", "0001")):
+        choose(page, 2, typed)
+        assert page.url.endswith(f"#a=0002&b=0045&c={slug}")
     choose(page, 2, "production")
     assert page.url.endswith("#a=0002&b=0045&c=0030")
 

@@ -45,11 +45,11 @@ class Comparison {
     this.restore();
   }
 
-  /** By the name of a baseline, of a report, a label or a number: 0014, iteration-014 or 14; the last two mean the iteration as last scored.
-      Answers are found by what stands behind their axis too, `variant: careful`. */
+  /** By the name of a baseline, of a report, a label or a number: 0014, iteration-014, 014 or 14; the last three mean the iteration as last
+      scored. Answers are found by what stands behind their axis too, `variant: careful`. */
   place(text) {
     const name = $$("[data-base]").find(button => button.dataset.name === text)?.dataset.base ?? text;
-    const exact = this.points.findIndex(point => point.slug === name), number = label => label.replace(/^iteration-0*|^\w+: /, "");
+    const exact = this.points.findIndex(point => point.slug === name), number = label => label.replace(/^(iteration-)?0*(?=\d)|^\w+: /, "");
     return exact < 0 ? this.points.findLastIndex(({ label }) => label === name || number(label) === number(name)) : exact;
   }
 
@@ -69,9 +69,10 @@ class Comparison {
 
   /** Fills the list that all sides share with the first names that have a text; a browser is slow with thousands. */
   offer(text) {
-    const found = this.offered.filter(name => name.toLowerCase().includes(text.toLowerCase())).slice(0, OFFERED);
-    $("datalist", this.choices.parentNode).replaceChildren(...found.map(name => Object.assign(element("option"), { value: name })));
+    $("datalist", this.choices.parentNode).replaceChildren(...this.having(text).slice(0, OFFERED).map(name => Object.assign(element("option"), { value: name })));
   }
+
+  having(text) { return this.offered.filter(name => name.toLowerCase().includes(text.toLowerCase())); }
 
   /** A field for each side, with what is chosen; a field that is entered is empty, so that the list offers all. */
   fillChoices(places) {
@@ -105,7 +106,8 @@ class Comparison {
       else this.offer(input.value);
     });
     input.addEventListener("change", () => {
-      const name = input.value.trim(), found = this.place(name);
+      const name = input.value.trim(), [only, ...others] = this.having(name), exact = this.place(name);
+      const found = exact < 0 && !others.length && !/^\d+$/.test(name) ? this.names.indexOf(only) : exact;
       if (name && name !== input.placeholder && found >= 0) take(found);
       else if (name && !this.names.includes(name)) this.unknown([name]);
     });
