@@ -201,6 +201,15 @@ def _recommendation(rows: Sequence[Ranked], tested: Sequence[VariantPair], winne
         if rows[0].rank is None:
             return f"{use}."
         ranked = f"{first.name} ranks first" if first else "it does not rank first alone"
+        higher = " and ".join(
+            test.metric
+            for pair in tested
+            if first and {pair.first, pair.second} == {winner, first.name}
+            for test in pair.tests
+            if test.difference and (test.difference > 0) == (pair.second == first.name)
+        )
+        if higher:
+            return f"{use}. But {ranked}, with higher {higher}, which may be chance: decide which matters more."
         return f"{use}. But {ranked}: look at the metrics that were not tested before you decide."
     if all(row.score is None for row in rows):
         return "Nothing was measured: there is nothing to recommend."
