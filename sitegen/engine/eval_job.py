@@ -36,6 +36,7 @@ from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord, TaskCache, enc
 from sitegen.engine.failures import attempt, working_on
 from sitegen.engine.memo import CachedRow
 from sitegen.engine.scorecard_store import EvalScorecards, without_lost_contents
+from sitegen.engine.sources import unlike
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import digest, digest_of_inputs
 from sitegen.errors import MissingObjectsError
@@ -62,7 +63,7 @@ from sitegen.pages.commit import effects_of_commits
 from sitegen.pages.field import CASES
 from sitegen.pages.instructions import edits_by_variant
 from sitegen.pages.labels import model_stated
-from sitegen.pages.overview.focus import lacking, longest_streaks, newly_wrong, weak_sections
+from sitegen.pages.overview.focus import longest_streaks, newly_wrong, weak_sections
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.scoring.kinds import scorer, verdict
@@ -264,6 +265,7 @@ class _EvalJob:
         then = [card.metric(name) for card in cards]
         now = [(point.now or point.scorecard).metric(name) for point in series.points]
         firsts = comparable_since(cards, [name])[name]
+        outputs = [point for point in series.points if "outputs" in point.snapshot.cause][-2:]
         judged = verdict(all_specs(series.specs), series.info.thresholds, point.scorecard.metrics if point else ())
         return EvalSummary(
             info=series.info,
@@ -272,7 +274,7 @@ class _EvalJob:
             deleted=series.history.deleted,
             without_output=series.history.without_output,
             stale=point is not None and point.stale,
-            unlike=known.unlike if known else self._unlike(series),
+            unlike=known.unlike if known else unlike(self._sources, *outputs) if outputs[1:] else "",
             change=point.change if point else None,
             weak=weak_sections(series),
             newly_wrong=newly_wrong(series),
@@ -338,16 +340,7 @@ class _EvalJob:
             window = window._replace(values=shown)
         flips = Flips(fixed=moved.flips.fixed, broken=moved.flips.broken, doubts=moved.flips.doubts)
         window = window._replace(verdict=moved.verdict, flips=flips, by_answerer=" ".join(filter(None, said)))
-        return window._replace(unlike=lacking(before, after))
-
-    def _unlike(self, series: Series) -> str:
-        """Return how the newest output differs from the one before in more than what was written."""
-        outputs = [point for point in series.points if "outputs" in point.snapshot.cause][-2:]
-        if len(outputs) < 2:
-            return ""
-        old, new = (self._sources.files(at.snapshot) if self._sources else {} for at in outputs)
-        changed = any(old.get(file, oid) != oid for file, oid in new.items())
-        return lacking(*outputs) or "was made from other inputs" * changed
+        return window._replace(unlike=unlike(self._sources, before, after))
 
     def _cases(self, series: Series) -> tuple[str, ...]:
         """Return the cases that have a page, in the order in which they were first answered."""

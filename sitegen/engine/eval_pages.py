@@ -22,6 +22,7 @@ from sitegen.engine.eval_job import EvalTask
 from sitegen.engine.failures import attempt
 from sitegen.engine.memo import CachedRow, PageRow
 from sitegen.engine.scorecard_store import EvalScorecards
+from sitegen.engine.sources import unlike
 from sitegen.engine.writer import Writer, WrittenFiles, digest_of_inputs
 from sitegen.errors import MissingObjectsError
 from sitegen.history.patches import read_patches
@@ -277,6 +278,7 @@ class _EvalPages:
             grid=self._grid(index, result) if result.cases else None,
             said=notes_about([note for _, note in self._notes], at.label, newest=index == len(snapshots) - 1),
             at=(self._cells, index - 1, index),
+            unlike=unlike(self._sources, earlier[-1], point) if earlier and "outputs" in at.cause else "",
         )
         view = replace(view, grid=view.grid and replace(view.grid, notes=view.said))
         if change and change.verdict and change.verdict.decision.endswith("worse") and view.edits_by_commit:

@@ -298,7 +298,7 @@ class Window(NamedTuple):
     or_edit: Commit | None = None
     """The commit of another edit that the change may be by; None if that is certain."""
     unlike: str = ""
-    """That the output lacks documents, ``lacks 2 documents``, so that it does not tell what the edit did."""
+    """How the output differs in more than what was written, ``lacks 2 documents``: it does not tell what edits did."""
     verdict: ChangeVerdict | None = None
     """Whether the change is more than chance; None if there is no verdict, for example because the output is the same.
     """

@@ -410,11 +410,13 @@ def moved_by(edits: Iterable[EditEffects]) -> tuple[Moves, list[tuple[EditEffect
 def _moves(edit: EditEffects) -> dict[tuple[str, str, str], tuple[int, int, str]]:
     """For the fields that an edit moved, by eval: how many values were fixed and broke, and doubts about the latter.
 
-    What several edits before one output moved stands once, with the newest of them.
+    What several edits before one output moved stands once, with the newest of them. What an output moved that differs
+    in more than what was written is no move of an edit.
     """
     moves = {}
     for effect in edit.effects:
-        flips = Flips() if effect.window.model or effect.window.is_shared else effect.window.flips or Flips()
+        window = effect.window
+        flips = Flips() if window.model or window.unlike or window.is_shared else window.flips or Flips()
         fixed, broken, doubts = dict(flips.fixed), dict(flips.broken), {name: of for name, *of in flips.doubts}
         for name in fixed | broken:
             said = doubts_of(doubts[name]) if name in doubts else ""

@@ -98,6 +98,8 @@ class ReportView(Frozen, dict=True, gc=True):
     """Of the newest edit since the previous point, if the output is worse by more than chance."""
     at: At = NO_CELLS
     """The cells of the eval, by which slices are judged."""
+    unlike: str = ""
+    """As in ``Window``, since the previous point."""
 
     @property
     def page(self) -> Page:
