@@ -29,7 +29,7 @@ from sitegen.pages.labels import NO_ERROR, ROLES, doubts_of
 from sitegen.pages.report.discrepancies import TOP_LEVEL, section
 from sitegen.pages.report.grid import LONG, CaseGrid
 from sitegen.pages.report.report_rows import type_name
-from sitegen.text.plain import counted, day
+from sitegen.text.plain import counted, day, line
 from sitegen.text.values import MINUS
 
 CELLS: Final = 100
@@ -185,7 +185,7 @@ class FieldView(Frozen, dict=True, gc=True):
             Column("other", "Wrong in another way", lambda change: change.fates.get("still_wrong", ""), classes="num"),
             Column("items", "Item added or dropped", items, classes="num", title=_ITEMS),
             Column("wrong", "Wrong after it", lambda at: Markup(_WRONG.format(at.wrong, at.judged)), classes="num"),
-            Column("causes", "Changed by", lambda change: _causes(change.causes), classes="nowrap"),
+            Column("causes", "Changed by", lambda change: _causes(change.causes, self.points[change.point])),
         ]
 
     @property
@@ -226,9 +226,9 @@ class FieldView(Frozen, dict=True, gc=True):
         return Markup(f"{self._report(self.points[explained.period.start])}{lasted}")
 
     def _why(self, explained: ExplainedPeriod) -> Markup:
-        fate, causes = explained.fate, _causes(explained.causes)
-        pill = f'<span class="pill {_TONES[fate]}">{fate}</span> ' if fate in _TONES else ""
-        return Markup(f"{pill}{causes}{' ' if causes else ''}{_sha(self.points[explained.period.start])}")
+        fate, at = explained.fate, self.points[explained.period.start]
+        pill, causes = f'<span class="pill {_TONES[fate]}">{fate}</span> ' if fate in _TONES else "", explained.causes
+        return Markup(f"{pill}{_causes(causes, at)}{' ' if causes else ''}{_sha(at)}")
 
     def _report(self, at: Point) -> Markup:
         shown = text(day(at.snapshot.commit.committed_at))
@@ -286,8 +286,10 @@ def _sides(state: State, expected: str, actual: str) -> tuple[Markup, Markup]:
     return Markup(first), Markup(second)
 
 
-def _causes(roles: Iterable[Role]) -> str:
-    return ", ".join([ROLES[role] for role in roles])
+def _causes(roles: Iterable[Role], at: Point) -> Markup:
+    """What changed a cell, and who, if it was the ground truth."""
+    by = f" by {text(line(at.snapshot.commit.author, 60))}"
+    return Markup(", ".join([f"{ROLES[role]}{by if role == 'ground_truth' else ''}" for role in roles]))
 
 
 def _sha(at: Point) -> str:
