@@ -293,8 +293,13 @@ def test_a_small_screen_has_the_headings_and_links_of_a_large_one_and_the_newest
     assert strip["width"] > SMALL["width"] >= strip["x"] + strip["width"]
     fits = "table => table.offsetWidth <= table.parentElement.clientWidth"
     for path in (TREND, "fields.html", "instructions/index.html"):
-        table = visit(path, viewport=SMALL).locator(".iters, .mx")
+        page = visit(path, viewport=SMALL)
+        table = page.locator(".iters, .mx")
         assert table.evaluate(fits)
+        expect(page.locator(".mx td[data-h]:visible").filter(has_not_text=re.compile(r"\S"))).to_have_count(0)
+    names = visit(TREND, viewport=SMALL).locator(".h-heat li").all()
+    assert all(name.evaluate("one => one.scrollWidth <= one.clientWidth && one.scrollHeight <= 26") for name in names)
+    table = visit("instructions/index.html", viewport=SMALL).locator(".mx")
     expect(table.get_by_role("row", name="Edits with which it got better and worse")).to_be_visible()
     ends = visit("evals/letters/index.html", viewport=SMALL).locator("text.end", has_text="Checks passed")
     assert ends.evaluate("one => one.getBoundingClientRect().right <= innerWidth")

@@ -184,6 +184,7 @@ def test_the_three_largest_steps_in_view_are_marked_and_each_has_its_sentence(vi
         for parts in (page.locator("svg[data-step]"), sentences):
             assert "".join("y" if part.is_visible() else "n" for part in parts.all()) == seen
     assert page.locator("p.step a:visible").first.get_attribute("href") == "0032.html"
+    expect(visit(TREND, java_script_enabled=False).locator("p.step a:visible")).to_have_count(6)
 
 
 def test_a_stale_point_is_marked_in_the_chart_and_says_why_in_the_table(visit):

@@ -200,7 +200,7 @@ class TrendChart {
       const shown = x >= 0 && x <= 1 && (!sentence || room > 0);
       mark.setAttribute("x", `${100 * x}%`);
       mark.toggleAttribute("hidden", !shown);
-      if (sentence) { sentence.hidden = !shown; room -= shown; }
+      if (sentence) { sentence.classList.toggle("no-js", !shown); room -= shown; }
     }
   }
 
