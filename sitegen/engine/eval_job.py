@@ -63,7 +63,7 @@ from sitegen.pages.commit import effects_of_commits
 from sitegen.pages.field import CASES
 from sitegen.pages.instructions import edits_by_variant
 from sitegen.pages.labels import model_stated
-from sitegen.pages.overview.focus import longest_streaks, newly_wrong, weak_sections
+from sitegen.pages.overview.focus import fell_together, longest_streaks, newly_wrong, weak_sections
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.scoring.kinds import scorer, verdict
@@ -297,6 +297,7 @@ class _EvalJob:
             patterns=patterns,
             fields=field_summaries(series),
             fallen=known.fallen if known else fallen_slices(series),
+            together=tuple(fell_together(series.info, point, (series.cells, len(cards) - 2, len(cards) - 1))),
             notes=len(self._notes),
             targets=tuple((row.label, row.status == "PASS") for row in judged.rows if row.status != "SKIP"),
             has_variants=point is not None and point.scorecard.has_variants,

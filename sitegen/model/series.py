@@ -397,8 +397,7 @@ class EvalSummary(Frozen):
     """As in ``EvalHistory``; no mean includes the eval then."""
     stale: bool = False
     unlike: str = ""
-    """How the newest output differs from the one before in more than what was written, ``lacks 2 documents``: then it
-    does not tell what an edit of instructions did. Empty if it does not."""
+    """As in ``Window``, from the newest output but one to the newest; empty if these differ in nothing else."""
     change: Change | None = None
     """What became of the eval from the previous point to the newest."""
     weak: tuple[WeakSection, ...] = ()
@@ -414,9 +413,9 @@ class EvalSummary(Frozen):
     steps: tuple[Step, ...] = ()
     """Changes of its level, oldest first."""
     windows: tuple[Window, ...] = ()
+    """Sorted by edit."""
     made_with: tuple[Commit, ...] = ()
     """The commits of the edits that the newest output can have been made with, oldest first."""
-    """Sorted by edit."""
     best_output: BestOutput | None = None
     """None if no output has a headline."""
     now: tuple[float | None, ...] = ()
@@ -439,6 +438,8 @@ class EvalSummary(Frozen):
     """Fields that were wrong at any point."""
     fallen: tuple[tuple[str, str, str], ...] = ()
     """The axis, the value on it and the fall in words of each slice that fell beyond chance and was not regained."""
+    together: tuple[tuple[str, int, int], ...] = ()
+    """The sections that the newest output broke beyond chance, each with its values that were fixed and that broke."""
     notes: int = 0
     """Number of notes of people about its cases."""
     targets: tuple[tuple[str, bool], ...] = ()

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from sitegen.analysis.change import change
+from sitegen.analysis.flips import count_flips, flipped_cells, number_of_cells
 from sitegen.analysis.series import last_other_output, output_of_each
+from sitegen.analysis.slices import At
 from sitegen.analysis.standing import EvalStanding
 from sitegen.importers.case import VERDICT_FIELD
 from sitegen.model.changes import Step
@@ -20,6 +22,7 @@ from sitegen.pages.labels import CAUSES, doubts_of, exchange
 from sitegen.pages.report.discrepancies import TOP_LEVEL, grouping, sections
 from sitegen.pages.report.patterns import pattern_words
 from sitegen.stats.counts import PASSED
+from sitegen.stats.significance import ALPHA, sign_test
 from sitegen.text.plain import counted
 from sitegen.text.values import metric_text
 
@@ -27,6 +30,7 @@ _OF_EVAL: Final = 12  # number of entries in each list of the focus of one eval
 _LISTED_ROWS: Final = 6  # number of entries in each list on the overview
 PATTERNS: Final = 3
 """Number of evals whose error pattern the overview names."""
+_DOUBTS: Final = ("another judge", "within the noise of repeats", "documents flip as a whole")  # not by counts of flips
 
 
 BrokenField: TypeAlias = tuple[str, int, tuple[EvalSummary, ...], str]
@@ -92,6 +96,21 @@ def newly_wrong(series: Series) -> Flips:
     before = last_other_output(series.points)
     flips = Flips() if before is None else change(series, before, len(series.points) - 1).flips
     return Flips(broken=flips.broken[:_OF_EVAL], doubts=flips.doubts)
+
+
+def fell_together(info: EvalInfo, point: Point | None, at: At) -> Iterator[tuple[str, int, int]]:
+    """The sections of which several fields broke by more than chance, with the values fixed and broken in each."""
+    verdict = point.change.verdict if point and point.change else None
+    if point is None or verdict is None or verdict.why in _DOUBTS:
+        return
+    group = grouping(info, point.scorecard.fields)
+    # At the level of all sections together.
+    level = ALPHA / max(1, len({group(field.attribute) for field in point.scorecard.fields}))
+    for name, flipped in grouped((group(flip.cell.attribute), flip) for flip in flipped_cells(*at)).items():
+        found = count_flips(flipped, at[0].cases)
+        fixed, broken = found.independent
+        if name != TOP_LEVEL and found.broken[1:] and broken > fixed and sign_test(fixed, broken) < level:
+            yield name, number_of_cells(found.fixed), number_of_cells(found.broken)
 
 
 def longest_streaks(series: Series) -> tuple[Streak, ...]:

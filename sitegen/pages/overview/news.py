@@ -144,10 +144,11 @@ def _edits_since(before: int, summary: EvalSummary, files: Iterable[InstructionH
 
 
 def _by_chance(scored: Sequence[EvalStanding], files: Iterable[InstructionHistory], fate: str) -> Iterator[Phrase]:
-    """What ``broke`` or ``were fixed`` by chance: in which eval and field most, after which edit; without its end."""
+    """What ``broke`` or ``were fixed``, by chance but for a section: in which eval and field most, after which edit."""
     moves = [(*_flips(one), one.summary) for one in scored]
     fates = {"broke": [of.broken for of, *_ in moves], "were fixed": [of.fixed for of, *_ in moves]}
-    largest = max(range(len(moves)), key=lambda at: number_of_cells(fates[fate][at]))
+    groups = [summary.together * (fate == "broke" and bool(of.broken)) for of, *_, summary in moves]
+    largest = max(range(len(moves)), key=lambda at: (bool(groups[at]), number_of_cells(fates[fate][at])))
     moved, (_, *points, model, summary) = fates[fate][largest], moves[largest]
     number, of_eval, (field, most) = number_of_cells(moved), eval_phrase(summary), max(moved, key=itemgetter(1))
     values = counted(number, summary.info.nouns.value)
@@ -157,7 +158,8 @@ def _by_chance(scored: Sequence[EvalStanding], files: Iterable[InstructionHistor
     if back := number_of_cells(fates[opposite][largest]):
         became += f" ({back:,} {'was fixed' if back == 1 and fate == 'broke' else opposite})"
     before, after = (output_phrase(summary, summary.headlines[at]) for at in points)
-    yield from said(f"Nothing for certain: {values} {became} in ", of_eval, " from ", before, " to ", after)
+    doubt = "Nothing for certain: " * (not groups[largest])
+    yield from said(f"{doubt}{values} {became} in ", of_eval, " from ", before, " to ", after)
     yield Phrase(f", which {summary.unlike}" * bool(summary.unlike))
     yield from said(*(" when ", Phrase(model, "", model)) * bool(model))
     for first in _edits_since(points[0], summary, files)[: not model]:
@@ -167,7 +169,10 @@ def _by_chance(scored: Sequence[EvalStanding], files: Iterable[InstructionHistor
     others = sum(map(bool, fates[fate])) - 1
     too = f"; others {fate} in {counted(others, 'more eval')} too" * bool(others)
     where = () if summary.specs[0].equals else (f", {most:,} of them in " if most < number else ", in ", name)
-    yield from said(*where, f". This may be chance{too}")
+    together = first_names(groups[largest], NAMED_SLICES, lambda of: "{} ({} fixed, {} broken)".format(*of))
+    report = Phrase(together, links.report(summary.info.id, summary.headlines[-1].slug), together)
+    end = (", beyond chance in ", report) if together else (". This may be chance",)
+    yield from said(*where, *end, too)
 
 
 _BEST: Final = links.regressions() + "#h-best"
@@ -355,7 +360,8 @@ def undo_of(
         named = [at for at in found if (at.edit.path, at.edit.commit.sha) in step.edits[:1]] or found
     else:
         (flips, before, after, model), summary = max(
-            ((_flips(one), one.summary) for one in scored), key=lambda move: number_of_cells(move[0][0].broken)
+            ((_flips(one), one.summary) for one in scored),
+            key=lambda move: (bool(move[0][0].broken and move[1].together), number_of_cells(move[0][0].broken)),
         )
         broken = () if any(one.summary.fallen for one in scored) else flips.broken  # the sentence is of slices
         old, new = (summary.values_now[at] or 0.0 for at in (before, after))
