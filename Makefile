@@ -22,9 +22,9 @@ lint: .venv/test.stamp ## formatting, lint, types and workflows
 	$(BIN)/mypy
 	$(BIN)/zizmor --offline --quiet .github/workflows action.yml sitegen/recognition/skeletons/*.yml
 
-# All tests of a file run in one process, which makes what they share once; tests/unit, whose files are short, comes last.
+# All tests of a file run in one process, which makes what they share once. The files with the most tests come first.
 unit: .venv/test.stamp
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 # Everything but the tests in a browser, in an environment of its own.
 LOWEST := .venv/lowest
@@ -32,7 +32,7 @@ lowest: .venv/bin/python ## run the tests with the lowest versions of all packag
 	$(BIN)/python -m venv --clear $(LOWEST)
 	$(LOWEST)/bin/python -m pip install -q uv
 	$(LOWEST)/bin/uv pip install -q --python $(LOWEST)/bin/python --resolution lowest-direct -e . --group test
-	$(LOWEST)/bin/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --ignore tests/browser
+	$(LOWEST)/bin/python -m pytest -n auto --dist loadfile --ignore tests/browser
 
 golden: .venv/test.stamp ## rewrite the expected sites below tests/golden
 	$(BIN)/python -m tests.golden
