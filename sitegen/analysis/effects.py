@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Final, TypeAlias
 
 from sitegen.analysis.change import compared_now
+from sitegen.analysis.deltas import Compared
 from sitegen.analysis.edits import BEFORE_ANY, OutputEdits, attributed_to, other_edit
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.model.changes import Decision
@@ -53,13 +54,7 @@ def windows(points: Sequence[Point], edits: OutputEdits) -> tuple[Window, ...]:
             before = newest[positions[earlier - 1]]
             compared = compared_now(points[before], point)
             (model, judge), missing = compared.exchanges, len(compared.overlap.only_before)
-            differences = (compared.difference(metric.name) for metric in compared.after.metrics[:HEADLINES])
-            window = window._replace(
-                before=before,
-                over_common=None if compared.overlap.verdict == "comparable" else tuple(differences),
-                model=model,
-                judge=judge,
-            )
+            window = window._replace(before=before, over_common=_over_common(compared), model=model, judge=judge)
         is_no_answer = point.is_copy or point.scorecard.status != "scored"
         flaw = bool(window.model or window.judge), bool(window.or_edit), is_no_answer, missing
         kept, least = points[found.get(position, window).after].snapshot, flaws.get(position, flaw)
@@ -70,12 +65,21 @@ def windows(points: Sequence[Point], edits: OutputEdits) -> tuple[Window, ...]:
     starts = [index for index, point in enumerate(points) if "outputs" in point.snapshot.cause]
     ends = [*starts, len(points)]
     for at, window in [*found.items()]:
-        found[at] = window = window._replace(after=ends[bisect_right(starts, window.after)] - 1)
+        last = ends[bisect_right(starts, window.after)] - 1
+        if window.before is not None and last != window.after:  # the newest ground truth may have other documents
+            window = window._replace(over_common=_over_common(compared_now(points[window.before], points[last])))
+        found[at] = window = window._replace(after=last)
         since = at if window.before is None else made_by[window.before]
         for position in edited[bisect_right(edited, since) : bisect_left(edited, at)][-_SHARING:]:
             found[at] = window._replace(or_edit=window.or_edit or commits[position])
             found.setdefault(position, window._replace(edit=position, or_edit=commits[at]))
     return tuple(sorted(found.values()))
+
+
+def _over_common(compared: Compared) -> tuple[float | None, ...] | None:
+    """Return the change of each headline over what both outputs have; None if they can be compared as they are."""
+    differences = (compared.difference(metric.name) for metric in compared.after.metrics[:HEADLINES])
+    return None if compared.overlap.verdict == "comparable" else tuple(differences)
 
 
 def best_output(series: Series, best: int | None, made_with: Sequence[Sequence[Commit]]) -> BestOutput | None:
@@ -184,7 +188,7 @@ class EvalThen(Frozen):
     """The last output of the eval with these instructions."""
     value: float
     change: float
-    """Value then minus value now, in the unit of the metric."""
+    """Value then minus value now, in the unit of the metric; of the best version, over what both outputs have."""
     decision: Decision | None
     """The verdict on the change, if a test compared these outputs."""
     is_best: bool
@@ -223,24 +227,27 @@ def _file_then(file: InstructionHistory, position: int) -> FileThen | None:
 def _eval_then(summary: EvalSummary, position: int) -> EvalThen | None:
     """Compare an eval; None without an output made with these instructions, or without a value."""
     windows, values = summary.windows, summary.values_now
-    number = bisect_right(windows, position, key=attrgetter("edit"))
-    if not number or not values or not summary.best_output:
+    number, best = bisect_right(windows, position, key=attrgetter("edit")), summary.best_output
+    if not number or not values or not best:
         return None
-    is_best = summary.best_output.edit == position
+    is_best = best.edit == position
+    if not is_best and windows[number - 1].is_shared:  # its output may have been made with a later edit
+        return None
     until = windows[number].before if number < len(windows) else len(values) - 1
-    at = summary.best_output.at if is_best else max(windows[number - 1].after, until or 0)
-    then, now = values[at], values[-1]
+    at = best.at if is_best else max(windows[number - 1].after, until or 0)
+    then, now = best.value if is_best else values[at], values[-1]
     if then is None or now is None:
         return None
+    over_common = summary.since_best.change if is_best and summary.since_best else None
     return EvalThen(
         info=summary.info,
         spec=summary.specs[0],
         then=summary.headlines[at],
         value=then,
-        change=then - now,
+        change=then - now if over_common is None else -over_common,
         decision=_decision(summary, at, position, windows[number:]),
         is_best=is_best,
-        or_edit=summary.best_output.or_edit if is_best else None,
+        or_edit=best.or_edit if is_best else None,
     )
 
 

@@ -182,17 +182,11 @@ def _checked_metric(metric: GateMetric, draft: GateEval, *, strict_floors: bool)
     noise = None
     reasons = _floor_reasons(metric, strict=strict_floors)
     if draft.overlap and metric.change is not None:
-        by_head = metric.change if metric.by_head is None else metric.by_head
-        worse = max(map(_worse_by, (metric, replace(metric, change=by_head))))
-        dropped = metric.drop is not None and worse > metric.drop + ROUNDING
-        if dropped or metric.name == draft.metrics[0].name:
+        by_head = replace(metric, change=metric.change if metric.by_head is None else metric.by_head)
+        worse = max(map(_worse_by, (metric, by_head)))
+        if worse > _limit(metric) or metric.name == draft.metrics[0].name:
             noise = metric.noise
-        if dropped and draft.same_output:
-            reasons += ("same output",)
-        elif dropped:
-            reasons += ("may be chance" if noise and noise.is_open else "dropped",)
-        elif metric.drop is not None and metric.drop < OFF and noise and _hides_loss(metric, noise):
-            reasons += ("worse on these cases",)
+        reasons += _drop_reasons(metric, by_head, noise, same_output=draft.same_output)
         worse = max(0.0, metric.drop or 0.0, worse) + ROUNDING
         is_worse_by_base = metric.drop is not None and _worse_by(replace(metric, change=metric.by_base)) > worse
         if is_worse_by_base and {"dropped", "same output", "worse on these cases"}.isdisjoint(reasons):
@@ -205,6 +199,27 @@ def _checked_metric(metric: GateMetric, draft: GateEval, *, strict_floors: bool)
     if given:  # the repeats that the branch added do not excuse it
         reasons = (*(reason for reason in reasons if reason != "may be chance"), *given)
     return replace(metric, reasons=tuple(dict.fromkeys(reasons)), verdict=_worst_verdict(reasons), noise=noise)
+
+
+def _limit(metric: GateMetric) -> float:
+    return inf if metric.drop is None else metric.drop + ROUNDING
+
+
+def _drop_reasons(
+    metric: GateMetric, by_head: GateMetric, noise: ChangeVerdict | None, *, same_output: bool
+) -> tuple[Reason, ...]:
+    """Return why a metric got worse by more than its limit, or hides a loss; nothing if neither.
+
+    ``by_head``: the same with the change by the ground truth and rules of the head on both sides.
+    """
+    fell, fell_by_head = _worse_by(metric) > _limit(metric), _worse_by(by_head) > _limit(metric)
+    if same_output and (fell or fell_by_head):
+        return ("same output",)
+    if fell_by_head:
+        return ("may be chance" if noise and noise.is_open else "dropped",)
+    if _limit(metric) < OFF and noise and _hides_loss(by_head if fell else metric, noise):
+        return ("worse on these cases",)
+    return ("other ground truth",) if fell else ()
 
 
 def mixes_units(metric: GateMetric, kind: str) -> bool:

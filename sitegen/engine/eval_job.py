@@ -36,7 +36,6 @@ from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord, TaskCache, enc
 from sitegen.engine.failures import attempt, working_on
 from sitegen.engine.memo import CachedRow
 from sitegen.engine.scorecard_store import EvalScorecards, without_lost_contents
-from sitegen.engine.sources import unlike
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import digest, digest_of_inputs
 from sitegen.errors import MissingObjectsError
@@ -54,6 +53,7 @@ from sitegen.model.series import (
     EvalInfo,
     EvalSummary,
     PatternSummary,
+    Point,
     Series,
     SuspectTruth,
     Window,
@@ -63,7 +63,7 @@ from sitegen.pages.commit import effects_of_commits
 from sitegen.pages.field import CASES
 from sitegen.pages.instructions import edits_by_variant
 from sitegen.pages.labels import model_stated
-from sitegen.pages.overview.focus import fell_together, longest_streaks, newly_wrong, weak_sections
+from sitegen.pages.overview.focus import fell_together, lacking, longest_streaks, newly_wrong, weak_sections
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.scoring.kinds import scorer, verdict
@@ -435,6 +435,14 @@ class _EvalJob:
             )
             digests.append(page_key)
         return digests
+
+
+def unlike(sources: EvalSources | None, before: Point, after: Point) -> str:
+    """Return how an output differs from an earlier one in more than what was written; empty if it does not."""
+    old, new = (sources.files(at.snapshot) if sources else {} for at in (before, after))
+    changed = any(old.get(file, oid) != oid for file, oid in new.items())
+    lacks, lacked = lacking(before, after), lacking(after, before)
+    return lacks or f"follows one that {lacked}" * bool(lacked) or "was made from other inputs" * changed
 
 
 def _patterns(series: Series, newest: Result) -> tuple[PatternSummary, ...]:

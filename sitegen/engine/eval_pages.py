@@ -18,11 +18,10 @@ from sitegen.analysis.recorded import recorded_parts
 from sitegen.analysis.series import problems_of_point
 from sitegen.analysis.slices import axes_of
 from sitegen.engine.cached_kinds import EvalRecord, TaskCache
-from sitegen.engine.eval_job import EvalTask
+from sitegen.engine.eval_job import EvalTask, unlike
 from sitegen.engine.failures import attempt
 from sitegen.engine.memo import CachedRow, PageRow
 from sitegen.engine.scorecard_store import EvalScorecards
-from sitegen.engine.sources import unlike
 from sitegen.engine.writer import Writer, WrittenFiles, digest_of_inputs
 from sitegen.errors import MissingObjectsError
 from sitegen.history.patches import read_patches

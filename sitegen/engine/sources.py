@@ -18,11 +18,10 @@ from sitegen.history.repository import Repository
 from sitegen.model.commits import WORKTREE
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result
-from sitegen.model.series import EvalInfo, Point
+from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
-from sitegen.pages.overview.focus import lacking
 from sitegen.pages.report.tree import PagePicture, TreeView, has_tree, tree_page
 from sitegen.pages.report.tree_source import Citation, SourcePage, citations, with_source
 from sitegen.scoring.evidence import evidence_in
@@ -34,13 +33,6 @@ _TEXTS: Final = 2_000_000
 """Limit on the characters of all texts that one page searches for up to 2,000 values: it bounds hostile outputs."""
 _PICTURES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _LISTED: Final = 10  # largest number of files that are reported individually because they cannot be shown
-
-
-def unlike(sources: "EvalSources | None", before: Point, after: Point) -> str:
-    """Return how an output differs from an earlier one in more than what was written; empty if it does not."""
-    old, new = (sources.files(at.snapshot) if sources else {} for at in (before, after))
-    changed = any(old.get(file, oid) != oid for file, oid in new.items())
-    return lacking(before, after) or "was made from other inputs" * changed
 
 
 class EvalSources:

@@ -14,7 +14,7 @@ from sitegen.model.usage import Exchange
 SCHEMA: Final = "sitegen/gate/1"
 
 GateVerdict: TypeAlias = Literal["pass", "inconclusive", "not comparable", "fail"]
-"""inconclusive: worse by more than the limit, but perhaps by chance, with the same output, or by the old labels."""
+"""inconclusive: worse by more than the limit, but perhaps by chance, by other labels alone, or by the old labels."""
 
 Failure: TypeAlias = Literal[
     "below the floor",
@@ -27,9 +27,10 @@ Failure: TypeAlias = Literal[
 ]
 """*worse by the repeats of the base*: only repeats that the branch added make it seem a matter of chance."""
 
-Doubt: TypeAlias = Literal["may be chance", "same output", "worse by what the base expects"]
-"""*same output*: only ground truth or rules changed, so that it is not the model that got worse. *worse by what the
-base expects*: they changed together with the output, which is no worse by the new ones, and worse by the old ones."""
+Doubt: TypeAlias = Literal["may be chance", "same output", "other ground truth", "worse by what the base expects"]
+"""*same output*: only ground truth or rules changed, so that it is not the model that got worse. *other ground truth*:
+they changed together with the output, and lowered the value alone: the output is no worse by the new ones. *worse by
+what the base expects*: it is no worse by the new ones, and worse by the old ones."""
 
 Incomparable: TypeAlias = Literal[
     "undefined", "no such metric", "nothing in common", "not fetched", "another kind", "another judge", "another unit"

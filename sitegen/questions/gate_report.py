@@ -278,10 +278,11 @@ def _metric_predicate(metric: GateMetric, reason: Reason, check: GateEval) -> st
             return (
                 f"{loss}: {verdict_word(chance, metric.spec.higher_is_better)}: {words}{f'; {least}' if least else ''}"
             )
-        case "same output":
+        case "same output" | "other ground truth":
             worse = f"{loss}, which is more than {allowed_drop(metric)},"
             how = "is on another scale" if metric.change is None else worse
-            return f"{how} by other ground truth or rules alone: the output is the same"
+            output = "the same" if reason == "same output" else "no worse"
+            return f"{how} by other ground truth or rules alone: the output is {output}"
         case "worse by what the base expects":
             size = signed(metric.by_base, metric.unit).lstrip(f"+{MINUS}")
             rules = "by the ground truth and rules of the base, and not by those of the head"

@@ -71,7 +71,7 @@ def test_a_change_has_its_sign_and_a_painted_one_its_word():
     better = f'<td class=c-eval-1 data-h="A"><a class="g2" {link}>+0.100 <small>better</small></a>'
     worse = f'<td class=c-eval-2 data-h="B"><a class="b1" {link}>−0.040 <small>likely worse</small></a>'
     assert f'{better}{worse}<td class=c-eval-3 data-h="C"><a {link}>no change</a>' in html
-    last = html.partition("</tbody>")[0].rpartition("<tr")[2].split("<td ")[2:]
+    last = html.partition("</tbody>")[0].rpartition("<tr")[2].removesuffix("</tr>").split("<td ")[2:]
     assert list(map(str.strip, last)) == ['class=c-eval-2 data-h="B">', 'class=c-eval-3 data-h="C">']
     assert html.count("<tr data-n>") == html.count('<span class="pill warn">mixed</span><td') == 1
     assert "Edit 1 &lt;b&gt;" in html

@@ -10,7 +10,7 @@ from sitegen.analysis.variant_tests import ORDER, PairedFate
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Interval
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import FrozenObject, replace
-from sitegen.model.outcomes import ABSENT, CellFlip, Outcome
+from sitegen.model.outcomes import ABSENT, Cell, CellFlip, Outcome
 from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import Series
 from sitegen.pages import labels
@@ -110,10 +110,10 @@ def result_change(
         both = series.cells.judged_alike(cell, before, after), cell.at(after)
         sides = [period for period in both if period and period.state != "absent"]
         right[len(sides)] += not any(period.is_wrong for period in sides)
-    past = {cell.key: cell for cell in (whole or series).cells.cells}
-    flipped = [flip for flip in flipped_cells(series.cells, before, after) if flip.fate in ORDER]
-    listed = [flip._replace(cell=past.get(flip.cell.key, flip.cell)) for flip in flipped]
+    listed = [flip for flip in flipped_cells(series.cells, before, after) if flip.fate in ORDER]
     listed.sort(key=lambda flip: (ORDER.index(flip.fate), flip.cell.document, flip.cell.path))
+    past = whole or series
+    cells = {cell.key: cell for cell in past.cells.cells}
     newest = whole.place_of(series.points[after].snapshot) or 0 if whole else after
     known = {document.name: document for document in (*first.documents, *last.documents)}
     there = {} if series.info.recorded else {document.name: document for document in last.documents}
@@ -158,7 +158,10 @@ def result_change(
         unpaired=right[1] + number_of_cells(flips.appeared) + number_of_cells(flips.vanished),
         documents=documents,
         flips=tuple(
-            replace(_listed_flip(whole or series, flip, newest), **of_answer(known[flip.cell.document]))
+            replace(
+                _listed_flip(flip, _since(past, cells.get(flip.cell.key), flip, newest)),
+                **of_answer(known[flip.cell.document]),
+            )
             for flip in listed
         ),
         origin=parts,
@@ -171,18 +174,10 @@ def result_change(
     )
 
 
-def _listed_flip(series: Series, flip: CellFlip, at: int) -> Flip:
+def _listed_flip(flip: CellFlip, since: str) -> Flip:
     before, after = flip.before or ABSENT, flip.after or ABSENT
     texts = (after.expected or before.expected, before.actual, after.actual)
     expected, earlier_value, later_value = (written(text) or "" for text in texts)
-    ends = [end for period, end in flip.cell.spans(at + 1) if period.is_wrong == (flip.fate == "fixed")]
-    end = ends[-1] if ends else flip.cell.periods[0].start  # where it became what it is at ``at``
-    point = next((at for at in series.points[end::-1] if "outputs" in at.snapshot.cause), series.points[end])
-    commits = list(dict.fromkeys(edit.commit for edit in point.beside))
-    edit = f", after {commits[-1].short} {subject_of(commits[-1], 50)}" if commits else ", no edit before it"
-    if point.snapshot.commit.sha == WORKTREE:  # it is no point of the history, so that its edits are not known
-        edit = ""
-    earlier = f" or {counted(len(commits) - 1, 'earlier edit')}" if commits[1:] else ""
     return Flip(
         document=flip.cell.document,
         path=flip.cell.path,
@@ -191,8 +186,27 @@ def _listed_flip(series: Series, flip: CellFlip, at: int) -> Flip:
         after=None if after.state == "absent" else after.state,
         values=(expected, earlier_value, later_value),
         named_path=flip.cell.named_path,
-        since=f"{point.snapshot.label}{edit}{earlier}" if flip.fate in FLIPS else "",
+        since=since,
     )
+
+
+def _since(series: Series, cell: Cell | None, flip: CellFlip, at: int) -> str:
+    """Return the iteration in which a cell became what it is at a point, and the edit before it.
+
+    ``cell``: the cell in the series, None if it is not there. Nothing is said then, nor of a cell that began after the
+    point: the later output stands first.
+    """
+    if cell is None or flip.fate not in FLIPS or cell.periods[0].start > at:
+        return ""
+    ends = [end for period, end in cell.spans(at + 1) if period.is_wrong == (flip.fate == "fixed")]
+    end = ends[-1] if ends else cell.periods[0].start
+    point = next((at for at in series.points[end::-1] if "outputs" in at.snapshot.cause), series.points[end])
+    commits = list(dict.fromkeys(edit.commit for edit in point.beside))
+    edit = f", after {commits[-1].short} {subject_of(commits[-1], 50)}" if commits else ", no edit before it"
+    if point.snapshot.commit.sha == WORKTREE:  # it is no point of the history, so that its edits are not known
+        edit = ""
+    earlier = f" or {counted(len(commits) - 1, 'earlier edit')}" if commits[1:] else ""
+    return f"{point.snapshot.label}{edit}{earlier}"
 
 
 def document_headline(name: str, document: DocumentScore) -> float | None:
