@@ -121,7 +121,8 @@ def every_eval(verified: Sequence[Verified], with_f1: Sequence[Scorecard]) -> li
     """Return a row for each eval with its headline, then the macro average and pooled numbers of those with an F1."""
     names = [line(output.place.entry.id, _LONGEST_NAME) for output in verified]
     specs = [specs_of(output.place.kind, (output.result.scorecard,))[0] for output in verified]
-    rows = [("eval", "metric", f" value {'95 %':>14}      P      R  errors  newest output")]
+    initials = "".join(f"{ratio.initial:>7}" for ratio in RATIOS[1:])
+    rows = [("eval", "metric", f" value {'95 %':>14}{initials}  errors  newest output")]
     for name, spec, output in zip(names, specs, verified, strict=True):
         rows.append((name, line(spec.label, _LONGEST_NAME), _row_of_eval(output)))
     if with_f1:
