@@ -394,10 +394,11 @@ def named_rows(value: Value) -> list[Value]:
         rows = [{"attempts": attempts} for attempts in lists] if keys.isdisjoint(PARTS["id"] + PARTS["input"]) else rows
     if all(re.search("[0-9 /]", name) and _PASSED.fullmatch(str(cell)) for name, cell in named.items()):
         rows = [{VERDICT: cell} for cell in named.values()]  # ``{"case 1": "pass"}``
-    for row in rows:
+    failed = [row for row in rows if [*map(plain_key, row)] == ["error"]]
+    for row in rows if len(failed) < len(rows) else ():
         is_named = any(NAMED_VERDICT.search(name) and is_verdict(cell) for name, cell in row.items())
         has_result = is_named or states_a_result(row) or _attempts(row)
-        if not has_result or not {*map(plain_key, row)}.isdisjoint(NAMES["count"]):
+        if not (has_result or row in failed) or not {*map(plain_key, row)}.isdisjoint(NAMES["count"]):
             return []
     return [{"id": name, **row} for name, row in zip(named, rows, strict=True)]
 

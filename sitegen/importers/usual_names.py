@@ -92,7 +92,8 @@ NAMES: Final = {
         # Names of an expected side that are as often those of a field.
         "side or field": "target reference",
         # Lists in which a report repeats only some of its cases.
-        "part of the cases": "errors discrepancies mismatches failures differences diffs missed wrong regressions",
+        "part of the cases": """errors discrepancies mismatches failures differences diffs missed wrong worst
+            regressions""",
     }.items()
 }
 """What else a row, or a file, states about a case -> usual names, the most certain first."""
@@ -125,7 +126,7 @@ RUN_COLUMNS: Final[dict[str, re.Pattern[str]]] = {
 MADE_ID: Final = re.compile(
     r"(?!(?i:run|commit|sha|build|session|experiment|config|version|git))"
     r"(?:(?:.*[_ -])?(?:ids?|n[or]|number|file|file_?name|fixture|image|document|url)|.*(?:I[dD]|N[or]|Number)|"
-    r"idx|[iI]ndex)"
+    r"(?:(?:task|case|test|item|row|sample|example|question|query)[_ -]?)?(?:idx|[iI]ndex))"
 )
 """Matches names, as written, of columns that may hold ids under a name of the author's own, such as ``alert_id``."""
 GRADING: Final = re.compile(

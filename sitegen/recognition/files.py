@@ -22,7 +22,7 @@ from sitegen.importers import IMPORTERS
 from sitegen.importers.case_rows import named_rows, newest_run, run_column
 from sitegen.importers.recorded_layouts import headline_place
 from sitegen.importers.tool_values import as_float
-from sitegen.importers.usual_names import PARTS
+from sitegen.importers.usual_names import NAMES, PARTS
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.project import MARKER
@@ -381,6 +381,8 @@ def table_of(value: Value) -> FoundTable | None:
     lists = value if isinstance(value, dict) and not named_rows(value) else {"": value}
     tables = []
     for key, values in lists.items():
+        if plain_key(key) in NAMES["part of the cases"]:
+            continue
         values = values if isinstance(values, list) else named_rows(values)
         rows = [row for row in values if isinstance(row, dict) and row]
         if rows and len(rows) * 10 >= len(values) * 9:

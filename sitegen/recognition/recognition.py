@@ -478,6 +478,7 @@ def _score_columns(
     overall = [name for name in called(by_name, SCORES) if _numbers_of_column(columns[name])]
     # A number in an object that is the output, such as ``result.risk_score``, is what the model said.
     own = [name for name in columns if "." not in name or plain_key(name.partition(".")[0]) not in PARTS["output"]]
+    own = [name for name in own if recorded_layouts.is_measure(name)]
     places = {name: recorded_layouts.headline_place(name) for name in own if not recorded_layouts.lower_is_better(name)}
     metric_columns = [name for name, place in places.items() if place and not place[0]]
     metric_columns = [name for name in metric_columns if not _OF_WORDING.search(name)] or metric_columns
