@@ -34,7 +34,7 @@ from sitegen.importers.usual_names import (
     PREDICTED_LABELS,
     RUN_COLUMNS,
     SCORES,
-    SIDE_OF_FIELD,
+    SIDES_OF_FIELDS,
     STATED_MEASURE,
     TRUE_LABELS,
     USAGE,
@@ -59,7 +59,17 @@ _MAX_DEPTH: Final = 3  # number of levels below the root that are searched for a
 _OWN_SCHEMA: Final = "sitegen/"  # the beginning of ``schema`` in files that sitegen itself writes about an output
 _ONE_NUMBER: Final = re.compile(r"\[[-+0-9.eE]{1,40}\]")  # matches a cell of CSV with a list of one number
 _PASSED: Final = re.compile("pass(?:ed)?|fail(?:ed)?", re.IGNORECASE)
-_side_in: Final = lru_cache(1024)(SIDE_OF_FIELD.fullmatch)  # all rows of a table have the same columns
+
+
+@lru_cache(1024)  # all rows of a table have the same columns
+def _side_in(column: str) -> tuple[str, str]:
+    """Return the side that a column holds of a field, and the field: ``total_true``, ``true_total``; else no names."""
+    words = re.split(r"[_. ]", column.casefold())
+    first, last = words[0], words[-1]
+    if last in SIDES_OF_FIELDS:
+        return SIDES_OF_FIELDS[last], column[: -len(last) - 1]
+    side = SIDES_OF_FIELDS.get(first, CHECKS)  # ``correct_total`` is no verdict on a total
+    return ("", "") if side == CHECKS else (side, column[len(first) + 1 :])
 
 
 def case_rows(rows: Iterable[dict[str, Value]]) -> list[dict[str, Value]]:
@@ -224,8 +234,9 @@ def with_sides(row: dict[str, Value]) -> dict[str, Value]:
         return {own.get(name, name): cell for name, cell in row.items()}
     columns: dict[str, dict[str, str]] = {"expected": {}, "output": {}, CHECKS: {}}
     for name in row:
-        if match := _side_in(name):
-            columns[str(match.lastgroup)][match[1]] = name
+        side, field = _side_in(name)
+        if field:
+            columns[side][field] = name
     fields = columns["expected"]
     columns[CHECKS] = {
         field: name for field, name in columns[CHECKS].items() if field in fields and is_verdict(row[name])

@@ -274,6 +274,8 @@ def usual_parts(by_name: Mapping[str, str], fits: Callable[[str, str], bool]) ->
     parts: dict[str, str] = {}
     unnamed = ("id", "name", "key") if any(called(by_name, NAMES["span"])) else ()
     for part, names in PARTS.items():
+        if part == "expected" and not {"predicted", "prediction", "pred"}.isdisjoint(by_name):
+            names = (*names, "actual")  # as a confusion matrix calls it; beside what is expected it is the output
         columns = called(by_name, (name for name in names if name not in unnamed))
         free = (column for column in columns if column not in parts.values())
         if column := next((column for column in free if fits(part, column)), None):

@@ -182,12 +182,12 @@ OWN_SIDES: Final = {
     "output": re.compile(rf"pred(?:icted)?{_OF_WHAT}", re.IGNORECASE),
 }
 """Part -> names of columns of the author's own, such as ``ground_truth_label``."""
-SIDE_OF_FIELD: Final = re.compile(
-    r"(.+)[_. ](?:(?P<expected>true|truth|gold|gt|expected)|(?P<output>pred|predicted|prediction|extracted)|"
-    r"(?P<checks>ok|correct|match))",
-    re.IGNORECASE,
-)
-"""Matches a column with a side of a field, or with the verdict that the file states on it."""
+SIDES_OF_FIELDS: Final = {
+    **dict.fromkeys(("true", "truth", "gold", "gt", "expected"), "expected"),
+    **dict.fromkeys(("pred", "predicted", "prediction", "extracted", "actual", "model"), "output"),
+    **dict.fromkeys(("ok", "correct", "match"), "checks"),
+}
+"""Words in the names of columns -> the side of a field that they hold, or the verdict that the file states on it."""
 _ANSWER: Final = r"(?:pred|predicted|prediction|response|output|answer)"
 ANSWER_OF: Final = re.compile(rf"{_ANSWER}[_. -](.+)|(.+)[_. -]{_ANSWER}", re.IGNORECASE)
 """Matches a column with the answers of a system: ``response_mini``, ``mini_output``."""
