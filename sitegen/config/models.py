@@ -235,7 +235,7 @@ class SlicedLimits(EvalLimits):
 
 @dataclass(frozen=True, kw_only=True)
 class GateSettings(SlicedLimits):
-    """The limits of ``sitegen check`` for every eval. The manifest's ``thresholds`` are floors too."""
+    """The limits of ``sitegen check`` for every eval. The targets of an eval (``thresholds``) are floors too."""
 
     drop: float | None = 0.0
     """The greatest drop of the headline, in hundredths of its range; for an amount, in percent. 100 turns it off."""
