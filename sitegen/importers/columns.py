@@ -253,7 +253,7 @@ def usual_columns(rows: Rows) -> ColumnMap | None:
         scores = named.rubric
     if not (verdict or score or scores):
         beside = named.beside(parts) if {"expected", "output"} <= parts.keys() else ("", [])
-        verdict, scores = named.of_graders if any(named.of_graders) else beside
+        verdict, scores = next(filter(any, (named.of_graders, beside)), named.of_people)
     expected, output = (plain_key(parts.get(side, "")) for side in ("expected", "output"))
     is_classified = expected in TRUE_LABELS and output in PREDICTED_LABELS
     if not (verdict or score or scores or is_classified):
@@ -342,23 +342,26 @@ class _NamedColumns:
 
     @property
     def of_graders(self) -> tuple[str, list[str]]:
-        """The verdict, or else the scores, by names that only a grader gives to a column, or else a person."""
+        """The verdict, or else the scores, by names that only a grader gives to a column."""
         names = self.by_name.items()
         if measures := [name for plain, name in names if STATED_MEASURE.fullmatch(plain) and self.has_a_number(name)]:
             return "", list(dict.fromkeys((*measures, *self.rubric)))
         compared = (name for plain, name in names if COMPARED.fullmatch(plain) and NAMED_VERDICT.search(name))
-        of_people = [*filter(OF_PERSON.fullmatch, self.by_name.values())]
-        verdicts = [*filter(self.states_verdicts, compared)] or [*filter(self.states_verdicts, of_people)]
-        if len(verdicts) == 1:
-            return verdicts[0], []
-        return "", verdicts or [*filter(self.has_a_number, of_people)]
+        return _one_or_all([*filter(self.states_verdicts, compared)])
+
+    @property
+    def of_people(self) -> tuple[str, list[str]]:
+        """The verdict, or else the scores, of people, which count where nobody else judged."""
+        columns = [*filter(OF_PERSON.fullmatch, self.by_name.values())]
+        return _one_or_all([*filter(self.states_verdicts, columns)] or [*filter(self.has_a_number, columns)])
 
     def beside(self, parts: Mapping[str, str]) -> tuple[str, list[str]]:
         """Return the verdict, or else the scores, beside both sides: words of judges, or numbers of metrics."""
-        cells = {name: [row.get(name) for row in self._rows] for name in self.by_name.values()}
+        names = (name for name in self.by_name.values() if not (PERSON.fullmatch(name) or OF_PERSON.fullmatch(name)))
+        cells = {name: [row.get(name) for row in self._rows] for name in names}
         said = [name for name in cells if all(isinstance(cell, str) and JUDGED.fullmatch(cell) for cell in cells[name])]
         if said and not {parts["expected"], parts["output"]}.intersection(said):  # else the words are answers
-            return (said[0], []) if len(said) == 1 else ("", said)
+            return _one_or_all(said)
         metrics = (name for name in cells if (headline_place(name) or (1,))[0] == 0 and not lower_is_better(name))
         return "", [name for name in metrics if name not in parts.values() and self.has_a_number(name)]
 
@@ -370,6 +373,11 @@ class _NamedColumns:
         cells = [row[column] for row in self._rows if column in row and not is_no_score(row[column])]
         stated = sum(map(is_verdict, cells))
         return stated * 2 > len(cells) or (plain_key(column) == VERDICT and bool(cells))
+
+
+def _one_or_all(columns: list[str]) -> tuple[str, list[str]]:
+    """Return the only column as the verdict, or several as scores."""
+    return (columns[0], []) if len(columns) == 1 else ("", columns)
 
 
 def rubric_columns(columns: Mapping[str, Sequence[Value]]) -> list[str]:

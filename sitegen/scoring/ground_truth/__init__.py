@@ -130,7 +130,8 @@ def _truth_of_documents(parsed: Parsed[Value], mapping: Mapping) -> GroundTruth:
         except PathError:
             below = None
         value = below if isinstance(below, list) else value
-    value = _within_envelope(value if mapping.documents is None else _by_name(value, key) or value, key)
+    held = _within_envelope(value, key)
+    value = held if held is not value or mapping.documents is None else _by_name(value, key) or value
     if isinstance(value, dict):
         return GroundTruth(documents=(TruthDocument("", value),), written=False, key=None, findings=tuple(about))
     if not isinstance(value, list) or not value:
