@@ -100,14 +100,15 @@ def names_in_series(cards: Sequence[Scorecard]) -> list[dict[tuple[str, ...], st
 def _names_of_lines(outputs: Sequence[Sequence[str]]) -> list[dict[str, str]]:
     """Return what each output calls its values on an axis.
 
-    If a value replaced another, and each was the only one of its output, both have one name, ``small then large``.
+    If a value replaced another, and each was the only one of its output, both have one name, ``small then large``,
+    unless they are beside each other in any output.
     """
     lines: list[dict[str, None]] = []
     line_of: dict[str, int] = {}  # the line of each value, until another one replaces it
     found: list[dict[str, int]] = []
     before: Sequence[str] = ()
     for values in outputs:
-        if len(values) == len(before) == 1:
+        if len(values) == len(before) == 1 and not any({*values, *before} <= {*each} for each in outputs):
             line_of[values[0]] = line_of.pop(before[0])
         for value in values:
             if line_of.setdefault(value, len(lines)) == len(lines):
