@@ -13,13 +13,13 @@ from typing import Final
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_672,
+    "lines of sitegen/": 62_682,
     "modules of sitegen/": 284,
     "classes": 496,
     "classes in pages/": 70,
     "fields of classes": 2_198,
-    "functions": 3_417,
-    "parameters": 4_899,
+    "functions": 3_419,
+    "parameters": 4_900,
     "functions with more than 6 parameters": 1,
     "private functions of at most 6 lines used once": 28,
     "kinds of kept values": 10,
