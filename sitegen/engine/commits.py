@@ -85,7 +85,7 @@ class CommitList:
         first = older_than_page(self._end, self._commits)
         rows, self._rows = self._rows[: self._end - first], self._rows[self._end - first :]
         page = commits_page(rows, self._end, self._commits)
-        key = digest_of_inputs("list", "page of commits", templates=self._context.templates, commits=page.view)
+        key = digest_of_inputs("list", "page of commits", look=self._context.look, commits=page.view)
         if not self._writer.is_fresh(page.path, key):
             self._writer.write(page.path, self._context.renderer().render(page), key)
         if self._end >= older_than_page(self._commits, self._commits):
@@ -247,7 +247,7 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
     for view in task.commits:
         sha = view.commit.sha
         path = links.commit(sha)
-        key = digest_of_inputs("hundred commits", "commit", templates=task.context.templates, commit=view)
+        key = digest_of_inputs("hundred commits", "commit", look=task.context.look, commit=view)
         fresh = sha != WORKTREE and writer.is_fresh(path, key)
         result = attempt("the page of this commit", partial(_listed_page, task, view, fresh=fresh), commit=sha)
         if isinstance(result, Problem):

@@ -422,7 +422,7 @@ class _EvalJob:
             page_key = digest_of_inputs(
                 "eval",
                 "report",
-                templates=self._context.templates,
+                look=self._context.look,
                 limits=repr(self._context.limits),  # some may be beyond 64 bits
                 eval=self._info,
                 metrics=self._specs,

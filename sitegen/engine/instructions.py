@@ -150,7 +150,7 @@ class _InstructionWork:
         return digest_of_inputs(
             "instruction file",
             "edit",
-            templates=self._task.context.templates,
+            look=self._task.context.look,
             largest_file=self._task.context.limits.max_blob_bytes,
             path=self._history.path,
             edit_and_the_one_before=self._with_earlier[index],

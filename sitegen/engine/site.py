@@ -80,7 +80,7 @@ class SiteWriter:
         groups = [(info.kind, own_specs(manifest.entry(info.id).settings)) for info in infos]
         self._added: tuple[other_pages.KindMetrics, ...] = tuple(dict.fromkeys(group for group in groups if group[1]))
         self._kinds = tuple(kind for kind in BUILTIN_KINDS if kind in {info.kind for info in infos} or not infos)
-        inputs = {"templates": build.timeline.context.templates, "kinds": self._kinds, "added_metrics": self._added}
+        inputs = {"look": build.timeline.context.look, "kinds": self._kinds, "added_metrics": self._added}
         self._keys = {links.methods(): digest_of_inputs("site", "methods", **inputs)}
         """Digests of the inputs of pages that stay while these do: this one needs the scorers of its kinds."""
         self._failures: tuple[Problem, ...] = ()
@@ -211,7 +211,7 @@ class SiteWriter:
 
     def _write_other_files(self) -> tuple[Problem, ...]:
         """Write styles, scripts and pictures, and all files for programs or none. Returns a problem if these fail."""
-        key = digest_of_inputs("site", "assets", templates=self._timeline.context.templates)
+        key = digest_of_inputs("site", "assets", look=self._timeline.context.look)
         if not self._writer.are_fresh(links.asset("app.css"), key):
             for asset in self._renderer.assets():
                 self._writer.write(asset.path, asset.content, key)

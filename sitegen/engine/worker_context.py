@@ -136,8 +136,8 @@ class WorkerContext(Frozen):
     site: SiteInfo
     own_templates: Path | None
     """The project's folder of templates."""
-    templates: str
-    """Digest of the templates: part of every page's key."""
+    look: str
+    """Digest of the templates and of ``site``, its title and addresses: part of every page's key."""
     out: Path | None
     """The output folder; None on a remote worker, which returns the contents of files as part of its results."""
     redact: tuple[str, ...] = ()
@@ -157,11 +157,11 @@ class WorkerContext(Frozen):
 
     def renderer(self) -> Renderer:
         """Return the renderer, whose templates are compiled once in each process; forked processes inherit them."""
-        return _renderer(self.site, self.own_templates, self.templates)
+        return _renderer(self.site, self.own_templates, self.look)
 
 
 @lru_cache(maxsize=1)
-def _renderer(site: SiteInfo, own_templates: Path | None, templates: str) -> Renderer:
+def _renderer(site: SiteInfo, own_templates: Path | None, look: str) -> Renderer:
     return Renderer(site, own_templates)
 
 
@@ -190,7 +190,7 @@ def context_of(
         site=site,
         own_templates=project.own_templates,
         overlay=folded.overlay,
-        templates=digest(project.templates, repr(site)),
+        look=digest(project.templates, repr(site)),
         out=project.out,
         redact=config.redact,
         instructions=_places(folded.instructions),

@@ -33,7 +33,7 @@ INPUTS_OF: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     },
     "eval": {
         "report": (
-            *("templates", "limits", "eval", "metrics", "moved_files"),
+            *("look", "limits", "eval", "metrics", "moved_files"),
             *("points", "made_with", "edits_beside", "source", "notes"),
         ),
         "short report": ("report",),
@@ -43,13 +43,13 @@ INPUTS_OF: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     },
     "instruction file": {
         "edit": (
-            *("templates", "largest_file", "path", "edit_and_the_one_before", "index"),
+            *("look", "largest_file", "path", "edit_and_the_one_before", "index"),
             *("is_short", "effects", "thickens"),
         )
     },
-    "hundred commits": {"commit": ("templates", "commit")},
-    "list": {"page of commits": ("templates", "commits")},
-    "site": {"assets": ("templates",), "methods": ("templates", "kinds", "added_metrics")},
+    "hundred commits": {"commit": ("look", "commit")},
+    "list": {"page of commits": ("look", "commits")},
+    "site": {"assets": ("look",), "methods": ("look", "kinds", "added_metrics")},
 }
 """What decides the scorecard of an output, and for each owner of files its pages.
 

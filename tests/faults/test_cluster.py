@@ -187,7 +187,7 @@ def context(project: GitRepo, tmp_path: Path) -> WorkerContext:
         overlay={},
         site=SiteInfo("", ""),
         own_templates=None,
-        templates="",
+        look="",
         out=tmp_path / "out",
         limits=BuildLimits(max_blob_bytes=1000, discrepancies_per_type=1),
         commits=(project.git("rev-parse", "HEAD"),),

@@ -50,7 +50,7 @@ def _scorecards(cache: TaskCache, outputs: Sequence[int]) -> EvalScorecards:
         overlay={},
         site=SiteInfo("", ""),
         own_templates=None,
-        templates="",
+        look="",
         out=None,
         limits=BuildLimits(max_blob_bytes=0, discrepancies_per_type=1),
     )
