@@ -222,16 +222,22 @@ class CellMap(Frozen):
         """Return the period of a cell at a point, judged by the ground truth and rules of a later one.
 
         Wherever these changed between the two, its value becomes what the same value of the output before became. If
-        both points have the same output, nothing else can differ, and it is judged as it was.
+        none had it when the label changed, it is what it was whenever it was held against this label. If both points
+        have the same output, nothing else can differ, and it is judged as it was.
         """
         period = cell.at(before)
         output, following = self.outputs[before], before + 1
-        for judged in () if output == self.outputs[after] else cell.rejudged:
+        rejudged = () if output == self.outputs[after] else cell.rejudged
+        for judged in rejudged:
             is_its_own = judged.start == following and self.outputs[following] != output
             is_its_value = period is not None and judged.actual == period.actual
             if before < judged.start <= after and (is_its_own or is_its_value):
                 period = judged
-        return period
+        later = cell.at(after) if rejudged and period else None
+        if period is None or later is None or period.expected == later.expected:  # as a rule
+            return period
+        held = (each for each in (*reversed(rejudged), *reversed(cell.periods)) if each.start <= after)
+        return next((each for each in held if each[2:] == (later.expected, period.actual)), period)
 
     def holds(self, document: str, *points: int) -> bool:
         """Decide whether all of these points have the document."""

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from sitegen.analysis.change import change
 from sitegen.analysis.flips import flipped_cells, net_by_item
 from sitegen.analysis.flips import flips as flips_of
-from sitegen.model.outcomes import ABSENT, Cell, Period, Tally
+from sitegen.model.outcomes import ABSENT, Cell, Outcome, Period, Tally
 from sitegen.model.series import Series
 from sitegen.pages import compare_cells
 from sitegen.pages.compare import compare_data, compare_page
@@ -97,12 +97,29 @@ def test_many_flips_of_a_field_are_held_against_chance_as_sitegen_does(site: Pat
         Cell(document="", path=f"f{index}", attribute="f", extra=False, periods=runs(each))
         for index, each in enumerate(signs)
     )
-    series = replace(sample.series(3), cells=sample.cell_map(3, cells))
+    put_back = Cell(  # of a label that was changed with the second output, and put back with the third
+        document="",
+        path="label",
+        attribute="f",
+        extra=False,
+        periods=(
+            period(0, "wrong_value", "x", "q"),
+            period(1, "wrong_value", "q", "z"),
+            period(2, "correct", "x", "x"),
+        ),
+        rejudged=(period(1, "correct", "q", "q"), period(2, "wrong_value", "x", "z")),
+    )
+    series = replace(sample.series(3), cells=sample.cell_map(3, (*cells, put_back)))
+    assert [flip.fate for flip in flipped_cells(series.cells, 0, 2)][-1] == "fixed"
     page = compare_page(series, compare_data(series, ()))
     (site / "evals/waybills/many.html").write_bytes(renderer_of(sample.SITE).render(page))
     pairs = list(itertools.permutations(range(3), 2))
     assert all(sum(expected(series, *pair)[0][:2]) >= 25 for pair in pairs)
     agree(visit("evals/waybills/many.html#a=none"), series, pairs)
+
+
+def period(start: int, state: Outcome, expected: str, actual: str) -> Period:
+    return Period(start=start, state=state, expected=expected, actual=actual)
 
 
 def runs(signs: str) -> tuple[Period, ...]:

@@ -324,10 +324,14 @@ class Comparison {
   period({ texts }, runs, k) { return { state: runs[k + 1], expected: runs[k + 2], actual: runs[k + 3], texts }; }
 
   /** What was in a cell before, as the ground truth and rules of a later point judge it: judged_alike in sitegen/model/outcomes.py. */
-  judgedAlike(judged, { block, point, at, following }, last, index) {
+  judgedAlike(judged, { block, place, point, at, following }, last, index) {
     const output = outputOf(point), runs = output === outputOf(last.point) ? [] : block.cells[index][6] ?? [];
     for (let k = 0; k < runs.length; k += 4) if (runs[k] > at && runs[k] <= last.at && ((runs[k] === at + 1 && outputOf(following) !== output) || runs[k + 3] === judged.actual)) judged = this.period(block, runs, k);
-    return judged;
+    const later = this.at(last, index), label = later.texts?.[later.expected], own = block.cells[index][4];
+    if (!runs.length || !isThere(judged) || !isThere(later) || judged.texts[judged.expected] === label) return judged;
+    const starts = (runs, end) => [...runs.keys()].filter(k => k % 4 === 0 && runs[k] <= end).reverse().map(k => this.period(block, runs, k));
+    const held = [...starts(runs, last.at), ...starts(own, place)]; // no output with this value saw the label change
+    return held.find(run => isThere(run) && run.texts[run.expected] === label && run.actual === judged.actual) ?? judged;
   }
 
   /* ---- drawing ---- */
@@ -469,9 +473,14 @@ class Comparison {
 
   /** Where a cell last became what it is on the later side, and the edits between that point and the one before it that is known. */
   since(index) {
-    const [first, { block, place, points }] = this.sides, runs = block.cells[index][4];
-    let was = false, start = 0;
-    for (let k = 0; k < runs.length && runs[k] <= place; k += 4) if (isWrong({ state: runs[k + 1] }) !== was) [was, start] = [!was, runs[k]];
+    const [first, last] = this.sides, { points, place } = last, now = this.at(last, index);
+    let start = place;
+    for (let k = place - 1; k >= 0; k -= 1) { // the ground truth and rules of the later side judge all outputs
+      const side = this.side(last, points[k]);
+      const run = outputOf(points[k]) === outputOf(last.point) ? now : this.judgedAlike(this.at(side, index), side, last, index);
+      if (isWrong(run) !== isWrong(now)) break;
+      if (isThere(run)) start = k;
+    }
     const at = points[start], before = points[start - 1] ?? first.point, places = [before, at].map(({ slug }) => this.place(slug));
     let known = start - 1; // neither a copy nor another output of the same commit says which edits came before this output
     while (known >= 0 && (points[known].short === at.short || (known && outputOf(points[known]) === outputOf(points[known - 1])))) known -= 1;

@@ -10,7 +10,7 @@ from sitegen.analysis.variant_tests import ORDER, PairedFate
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Interval
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import FrozenObject, replace
-from sitegen.model.outcomes import ABSENT, Cell, CellFlip, Outcome
+from sitegen.model.outcomes import ABSENT, Cell, CellFlip, CellMap, Outcome
 from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import Series
 from sitegen.pages import labels
@@ -114,7 +114,7 @@ def result_change(
     listed.sort(key=lambda flip: (ORDER.index(flip.fate), flip.cell.document, flip.cell.path))
     past = whole or series
     cells = {cell.key: cell for cell in past.cells.cells}
-    newest = whole.place_of(series.points[after].snapshot) or 0 if whole else after
+    places = [past.place_of(series.points[side].snapshot) or 0 for side in (before, after)]
     known = {document.name: document for document in (*first.documents, *last.documents)}
     there = {} if series.info.recorded else {document.name: document for document in last.documents}
     documents = tuple(
@@ -159,7 +159,7 @@ def result_change(
         documents=documents,
         flips=tuple(
             replace(
-                _listed_flip(flip, _since(past, cells.get(flip.cell.key), flip, newest)),
+                _listed_flip(flip, _since(past, cells.get(flip.cell.key), flip, *places)),
                 **of_answer(known[flip.cell.document]),
             )
             for flip in listed
@@ -190,23 +190,38 @@ def _listed_flip(flip: CellFlip, since: str) -> Flip:
     )
 
 
-def _since(series: Series, cell: Cell | None, flip: CellFlip, at: int) -> str:
-    """Return the iteration in which a cell became what it is at a point, and the edit before it.
+def _since(series: Series, cell: Cell | None, flip: CellFlip, before: int, at: int) -> str:
+    """Return the iteration in which a cell became what it is at a point, after one before it, and the edit before it.
 
     ``cell``: the cell in the series, None if it is not there. Nothing is said then, nor of a cell that began after the
     point: the later output stands first.
     """
     if cell is None or flip.fate not in FLIPS or cell.periods[0].start > at:
         return ""
-    ends = [end for period, end in cell.spans(at + 1) if period.is_wrong == (flip.fate == "fixed")]
-    end = ends[-1] if ends else cell.periods[0].start
-    point = next((at for at in series.points[end::-1] if "outputs" in at.snapshot.cause), series.points[end])
+    start = _became(series.cells, cell, before if before < at else -1, at, is_wrong=flip.fate == "broken")
+    point = next((at for at in series.points[start::-1] if "outputs" in at.snapshot.cause), series.points[start])
     commits = list(dict.fromkeys(edit.commit for edit in point.beside))
     edit = f", after {commits[-1].short} {subject_of(commits[-1], 50)}" if commits else ", no edit before it"
     if point.snapshot.commit.sha == WORKTREE:  # it is no point of the history, so that its edits are not known
         edit = ""
     earlier = f" or {counted(len(commits) - 1, 'earlier edit')}" if commits[1:] else ""
     return f"{point.snapshot.label}{edit}{earlier}"
+
+
+def _became(cells: CellMap, cell: Cell, before: int, at: int, *, is_wrong: bool) -> int:
+    """Return the first of the points after one, up to another, whose outputs all have a cell right, or all wrong.
+
+    The ground truth and rules of the point judge all of them: a label that was changed and put back made no difference.
+    """
+    start = at
+    for index in range(at - 1, before, -1):
+        is_same = cells.outputs[index] == cells.outputs[at]
+        period = cell.at(at) if is_same else cells.judged_alike(cell, index, at)
+        if (period is not None and period.is_wrong) is not is_wrong:
+            break
+        if period is not None and period.state != "absent":
+            start = index
+    return start
 
 
 def document_headline(name: str, document: DocumentScore) -> float | None:
