@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from functools import cached_property
 from itertools import groupby, islice, repeat, takewhile
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -321,27 +321,44 @@ class _EvalJob:
             said.insert(0, f"By today's ground truth and rules; by those of their time {spec.label} {then}.")
         snapshots = [judged.points[at].snapshot for at in places]
         variants = [{each.axes.get("variant", "") for each in series.points[at].scorecard.documents} for at in pair]
-        since = attributed_to(self._edits.made_with[pair[0]])
-        edited = [edit for edit in self._edits.edits if since < edit.commit.position <= window.edit]
-        prompts = edits_by_variant(edited, {})
-        alone = {name for name in variants[1] if len(prompts.get(name.partition(":")[0], ())) == len(edited)}
-        with_skill = {name for name in variants[1] if not BASELINES.fullmatch(name)}
-        if all("skill" in edit.path.casefold() for edit in edited) and with_skill < variants[1]:
-            alone |= with_skill  # the others do not read it
-        if len(alone) == 1 < len(variants[1]) and alone <= variants[0]:
-            where = {"variant": alone.pop()}
+        alone, window = self._variant_edited(window, variants[1])
+        if alone in variants[0] and len(variants[1]) > 1:
             results = self._cards.results([*snapshots, *snapshots[0].judged_as(snapshots[1])])
-            parts = [part_of(result, where) for result in results]
+            parts = [part_of(result, {"variant": alone}) for result in results]
             judged, places = series_of(series.info, series.specs, snapshots, parts[:2], rejudged=parts[2:]), (0, 1)
             moved = change(judged, 0, 1)
             common = tuple(moved.of(spec.name) for spec in series.specs[:HEADLINES])
-            window = window._replace(variant=where["variant"], over_common=common)
+            window = window._replace(variant=alone, over_common=common)
         if judged is not series:
             shown = tuple(headline(judged.points[at], series.specs).values for at in places)
             window = window._replace(values=shown)
         flips = Flips(fixed=moved.flips.fixed, broken=moved.flips.broken, doubts=moved.flips.doubts)
         window = window._replace(verdict=moved.verdict, flips=flips, by_answerer=" ".join(filter(None, said)))
         return window._replace(unlike=unlike(self._sources, before, after))
+
+    def _variant_edited(self, window: Window, variants: Set[str]) -> tuple[str | None, Window]:
+        """Return the only variant whose prompt the edit of a window changed; None if others read what it changed.
+
+        The change of a variant is by no edit of another one's prompt.
+        """
+        since = attributed_to(self._edits.made_with[window.before or 0])
+        until = max(window.edit, window.or_edit.position if window.or_edit else window.edit)
+        edited = [edit for edit in self._edits.edits if since < edit.commit.position <= until]
+        own = [edit for edit in edited if edit.commit.position == window.edit]
+        prompts = edits_by_variant(edited, {})
+        of_variants = {name: [each.edit for each in prompts.get(name.partition(":")[0], ())] for name in variants}
+        with_skill = {name for name in variants if not BASELINES.fullmatch(name)}
+        is_skill = all("skill" in edit.path.casefold() for edit in edited) and with_skill < variants
+        alone = {name for name, edits in of_variants.items() if all(edit in edits for edit in own)}
+        alone |= with_skill if is_skill else set()  # the others do not read it
+        named = all(any(edit in edits for edits in of_variants.values()) for edit in edited)
+        if len(alone) != 1 or not (named or is_skill):
+            return None, window
+        (name,) = alone
+        others = [edit.commit for edit in of_variants[name] if edit.commit.position != window.edit]
+        if named and any(edit.commit == window.or_edit for edit in edited):
+            window = window._replace(or_edit=others[-1] if others else None)
+        return name, window
 
     def _cases(self, series: Series) -> tuple[str, ...]:
         """Return the cases that have a page, in the order in which they were first answered."""

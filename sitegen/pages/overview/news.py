@@ -162,9 +162,10 @@ def _by_chance(scored: Sequence[EvalStanding], files: Iterable[InstructionHistor
     yield from said(f"{doubt}{values} {became} in ", of_eval, " from ", before, " to ", after)
     yield Phrase(f", which {summary.unlike}" * bool(summary.unlike))
     yield from said(*(" when ", Phrase(model, "", model)) * bool(model))
-    for first in _edits_since(points[0], summary, files)[: not model]:
-        yield from _after(first.edit.commit)
-        if other := summary.windows[-1].or_edit:
+    edits = [each.edit.commit for each in _edits_since(points[0], summary, files)]
+    for first in edits[: not model]:
+        yield from _after(first)
+        if other := summary.windows[-1].or_edit or next((commit for commit in edits if commit != first), None):
             yield from said(" or ", Phrase(other.short, links.commit(other.sha)))
     others = sum(map(bool, fates[fate])) - 1
     too = f"; others {fate} in {counted(others, 'more eval')} too" * bool(others)
