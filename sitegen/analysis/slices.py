@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from math import fsum, inf
@@ -202,11 +202,11 @@ def fallen_slices(series: Series) -> tuple[tuple[str, str, str], ...]:
     return tuple((*key, fall) for key, (_, fall) in sorted(found.items(), key=lambda fell: -abs(fell[1][0])))
 
 
-def moved_answerers(series: Series, pair: tuple[int, int]) -> str:
+def moved_answerers(series: Series, pair: tuple[int, int], on: Collection[str] = ANSWERERS) -> str:
     """Say which of several variants, and of several models, changed between two points by more than chance."""
     spec, (before, after) = series.specs[0], (series.points[index].scorecard for index in pair)
     sentences = []
-    for axis in (axis for axis in axes_of(after) if axis in ANSWERERS):
+    for axis in (axis for axis in axes_of(after) if axis in on):
         parts = _slices(before, after, (axis,), spec, (series.cells, *pair))
         found = [(part.change or 0.0, part, part.verdict.decision) for part in parts if part.verdict]
         beyond = (each for each in found if each[2] not in ("same", "cannot tell"))

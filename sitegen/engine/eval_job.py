@@ -313,7 +313,7 @@ class _EvalJob:
         judged, places = judged_today(series, pair, self._cards.results)
         moved = change(judged, *places)
         before, after = (series.points[at] for at in pair)
-        said = [model_stated(before, after), moved_answerers(judged, places) if moved.verdict else ""]
+        said = [model_stated(before, after)]
         if judged is not series:
             spec = series.specs[0]
             values = [point.scorecard.metric(spec.name) for point in (before, after)]
@@ -325,6 +325,7 @@ class _EvalJob:
         if alone in variants[0] and len(variants[1]) > 1:
             results = self._cards.results([*snapshots, *snapshots[0].judged_as(snapshots[1])])
             parts = [part_of(result, {"variant": alone}) for result in results]
+            said += [moved_answerers(judged, places, ("variant",))]
             judged, places = series_of(series.info, series.specs, snapshots, parts[:2], rejudged=parts[2:]), (0, 1)
             moved = change(judged, 0, 1)
             common = tuple(moved.of(spec.name) for spec in series.specs[:HEADLINES])
@@ -332,6 +333,7 @@ class _EvalJob:
         if judged is not series:
             shown = tuple(headline(judged.points[at], series.specs).values for at in places)
             window = window._replace(values=shown)
+        said += [moved_answerers(judged, places)] if moved.verdict else []
         flips = Flips(fixed=moved.flips.fixed, broken=moved.flips.broken, doubts=moved.flips.doubts)
         window = window._replace(verdict=moved.verdict, flips=flips, by_answerer=" ".join(filter(None, said)))
         return window._replace(unlike=unlike(self._sources, before, after))
