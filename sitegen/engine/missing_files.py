@@ -224,6 +224,11 @@ class MissingFiles(Frozen):
             stated = f"{RESULTS}/*/{name}" if place not in ("", RESULTS) else near[0]
             fix = f"There is {first_names(near)}: if that is the output, {rename}write "
             fix += f'`outputs: "{stated}"` into its entry in the manifest.'
+        runs = f"{RESULTS}/{newest[0]}/runs" if newest else ""
+        repeats = [run for run, is_folder in self.folders(_below(folder, runs)).items() if is_folder] if runs else []
+        if names := _data(self.folders(_below(folder, f"{runs}/{repeats[0]}"))) if repeats else ():
+            fix = f"Its runs hold {names[0]}: if they are repeats of one output, write "
+            fix += f'`outputs: "{RESULTS}/*/runs/{{repeat}}/{names[0]}"` into its entry in the manifest.'
         return Problem("warning", _WITHOUT_OUTPUT.format(entry.id), fix, path=folder, eval_id=entry.id)
 
     def _strangers(self) -> Iterator[Problem]:

@@ -227,7 +227,8 @@ def run_globs_of(path: str) -> tuple[str, ...]:
     """Return the globs of runs that a path may belong to, widest first; empty if no part of it looks like a run.
 
     A segment looks like a run if it has a date, or a number after a word for runs, which may be the folder around it.
-    The wildcard replaces the date or number and everything after it, except the suffix of a file.
+    The wildcard replaces the date or number and everything after it, except the suffix of a file. Repeats in the folder
+    of a run have two: ``iteration-*/runs/*/results.jsonl``.
     """
     segments = path.split("/")
     globs = []
@@ -249,6 +250,11 @@ def run_globs_of(path: str) -> tuple[str, ...]:
             if below and match[0] in below[-1] and _DATED.fullmatch(match[0]) and (own := run_globs_of(below[-1])):
                 below[-1] = f"{own[0].partition('*')[0]}*{re.split(f'{match[0]}[-_T0-9Z]*', below[-1])[-1]}"
             globs += ["/".join((*segments[:index], f"{before}{end}{dot}{ending}", *below)) for end in ends]
+    for glob in globs[1:]:
+        if _BEFORE_REPEAT.fullmatch(glob.partition("*")[0]):
+            both = zip(globs[0].split("/"), glob.split("/"), strict=True)
+            globs.insert(0, "/".join(run if "*" in run else repeat for run, repeat in both))
+            break
     return tuple(dict.fromkeys(globs))
 
 
@@ -259,11 +265,17 @@ def numbers_alone(glob: str, paths: Iterable[str]) -> str:
 
 
 def with_repeats(glob: str, paths: Sequence[str], commits: Callable[[str], tuple[str, ...]]) -> str:
-    """Return a glob of runs with ``{repeat}`` for their number if one commit added all: they are repeats."""
-    start, _, end = glob.partition("*")
-    numbers = {path.removeprefix(start).removesuffix(end).partition("/")[0] for path in paths}
+    """Return a glob of runs with ``{repeat}`` for the last number if one commit added all of each: they are repeats."""
+    start, _, end = glob.rpartition("*")
+    before = start.rpartition("*")[2]
+    if not before:
+        return glob
+    runs = [path.removesuffix(end).rpartition(before) for path in paths]
+    numbers = {number.partition("/")[0] for *_, number in runs}
     may_be = 1 < len(numbers) <= 30 and _BEFORE_REPEAT.fullmatch(start) and all(map(str.isdecimal, numbers))
-    return f"{start}{{repeat}}{end}" if may_be and len({commits(path)[-1:] for path in paths}) == 1 else glob
+    commits_of_runs = grouped((run, commits(path)[-1:]) for (run, *_), path in zip(runs, paths, strict=True))
+    is_at_once = all(len({*added}) == 1 for added in commits_of_runs.values())
+    return f"{start}{{repeat}}{end}" if may_be and is_at_once else glob
 
 
 def _runs_in(stem: str) -> list[re.Match[str]]:
