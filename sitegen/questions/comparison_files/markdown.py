@@ -249,7 +249,12 @@ def sides_lines(changes: Sequence[ResultChange]) -> Iterator[str]:
 
 
 def _word(change: ResultChange) -> str:
-    """Return the word for the verdict on the headline; empty if there is none."""
+    """Return the word for the verdict on the headline; empty if there is none.
+
+    Other cases may differ beyond chance, as samples, though nothing can be told of any of them.
+    """
+    if change.verdict and change.verdict.why == "nothing to compare":
+        return "other cases"
     return verdict_word(change.verdict, change.metrics[0].higher_is_better) if change.verdict else ""
 
 
