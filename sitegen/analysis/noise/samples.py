@@ -64,7 +64,8 @@ def case_pairs(compared: Compared, metric: str) -> dict[str, Paired]:
     """
     sides = drawn_alike(compared.documents, metric)
     names = [{each.name for each in side if dict(each.metrics).get(metric) is not None} for side in sides]
-    both = ([each for each in side if each.name in names[0] & names[1]] for side in sides)
+    common = names[0] & names[1]
+    both = ([each for each in side if each.name in common] for side in sides)
     first, last = (values_by_case(side, (metric,))[metric] for side in both)
     pairs = {case: (mean(of), mean(last[case])) for case, of in first.items() if case in last}
     return {case: Paired(Share(before, 1.0), Share(after, 1.0)) for case, (before, after) in pairs.items()}
