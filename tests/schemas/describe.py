@@ -42,15 +42,30 @@ _SIMPLE: dict[Any, Schema] = {
     float: {"type": "number"},
     bool: {"type": "boolean"},
     type(None): {"type": "null"},
-    # A tolerance, which may be written as text.
-    Decimal: {
-        "type": ["number", "string"],
-        "minimum": 0,
-        "pattern": r"^\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$",
-    },
     Any: {},
     object: {},
 }
+
+
+_DIGIT = r"[^\x00-/:-^`-\x7f]"
+"""A digit or ``_``. Of other scripts, a pattern cannot tell the digits from the letters."""
+_SIZE = rf"({_DIGIT}+\.?{_DIGIT}*|\.{_DIGIT}+)"
+_POWER = rf"([eE][+-]?{_DIGIT}+)?\s*$"
+_READ: dict[Any, Schema] = _SIMPLE | {
+    float: {"type": ["number", "string"], "pattern": rf"^\s*[+-]?{_SIZE}{_POWER}"},
+    Decimal: {
+        "type": ["number", "string"],
+        "minimum": 0,
+        "pattern": rf"^\s*(\+?{_SIZE}|-([0_]+\.?[0_]*|\.[0_]+)){_POWER}",
+    },
+    bool: {
+        "type": ["boolean", "integer", "string"],
+        "minimum": 0,
+        "maximum": 1,
+        "pattern": "^([01]|[Tt]([Rr][Uu][Ee])?|[Ff]([Aa][Ll][Ss][Ee])?|[Yy]([Ee][Ss])?|[Nn][Oo]?|[Oo]([Nn]|[Ff][Ff]))$",
+    },
+}
+"""The same where a person writes the file: numbers and truth values may be text there."""
 
 
 class Described(NamedTuple):
@@ -120,8 +135,9 @@ def _members(model: type, written: bool) -> list[Member]:
 
 
 def _type(hint: Any, parts: dict[str, Schema], written: bool) -> Schema:
-    if hint in _SIMPLE:
-        return dict(_SIMPLE[hint])
+    simple = _SIMPLE if written else _READ
+    if hint in simple:
+        return dict(simple[hint])
     origin, arguments = get_origin(hint), get_args(hint)
     if is_dataclass(hint) or is_typeddict(hint) or _is_table(hint):
         assert isinstance(hint, type)

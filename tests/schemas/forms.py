@@ -152,9 +152,12 @@ def _manifest() -> Described:
 
 def _mapping() -> Described:
     schema, parts = describe(Mapping, written=False)
-    properties = schema["properties"]
-    also = {**properties["ignore"], "description": "Another name of `ignore`."}
-    return Described({**schema, "properties": {**properties, "non_extractable_fields": also}}, parts)
+    also = {**schema["properties"]["ignore"], "description": "Another name of `ignore`."}
+    properties: Schema = {**schema["properties"], "non_extractable_fields": also}
+    properties = {name: {"anyOf": [shape, {"type": "null"}]} for name, shape in properties.items()}
+    tolerance = parts["Tolerance"]["properties"]["percent"]
+    parts["ListSettings"]["properties"]["threshold"] = {**tolerance, "maximum": 1}
+    return Described({**schema, "properties": properties}, parts)
 
 
 def _bytes(name: str, made: Described) -> bytes:

@@ -12,9 +12,11 @@ import referencing
 import yaml
 
 from sitegen import schemas
+from sitegen.scoring.rules import compile_rules
 from tests.golden.repository import write
 from tests.rows import in_table
 from tests.schemas.forms import FOLDER, WRITTEN, generated
+from tests.scoring.test_tables import tables
 from tests.sites import build_site, content, run
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +31,9 @@ BY_ADDRESS = {
 RESULTS = r"evals/[^/]+/[^/]+\.json"
 KINDS = ("eval", "highlights", "responses", "judged")
 BY_FORM = {form: name for name, (form, _) in WRITTEN.items()}
+
+WRONG, RIGHT = tables(Path(__file__).with_name("mappings.md").read_text(encoding="utf-8"))
+MAPPINGS = [(rows is RIGHT, row["mapping"]) for rows in (WRONG, RIGHT) for row in rows]
 
 
 def closed(schema: Any) -> Any:
@@ -139,7 +144,6 @@ def test_the_files_of_this_project_and_of_the_demo_fit_the_schemas_of_what_is_re
     mappings.append(ROOT / "sitegen" / "recognition" / "skeletons" / "field_mapping.yaml")
     for mapping in mappings:
         assert complaints("field-mapping", yaml.safe_load(mapping.read_bytes()) or {}) == [], mapping
-    assert complaints("field-mapping", {"fields": {"area": {"percent": "1.5e1", "absolute": 0.1}}}) == []
     config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["sitegen"]
     assert complaints("config", config) == []
 
@@ -148,6 +152,12 @@ def test_the_files_of_this_project_and_of_the_demo_fit_the_schemas_of_what_is_re
 def test_what_the_readers_refuse_the_schemas_refuse(name, document):
     schema = json.loads(schemas.content(name))
     assert [*jsonschema.Draft202012Validator(schema).iter_errors(document)] != []
+
+
+@pytest.mark.parametrize(("is_right", "mapping"), MAPPINGS)
+def test_a_field_mapping_is_right_by_its_schema_if_it_is_by_its_reader(is_right, mapping):
+    assert (compile_rules(mapping.encode(), "{}")[1] == ()) == is_right
+    assert (complaints("field-mapping", yaml.safe_load(mapping)) == []) == is_right
 
 
 @pytest.mark.parametrize("name", sorted(schemas.TITLES))

@@ -15,7 +15,7 @@ from sitegen.scoring.rules import _PatternTable, compile_rules
 from tests.rows import in_table
 from tests.scoring.test_tables import tables
 
-(WRONG,) = tables(Path(__file__).with_name("mappings.md").read_text(encoding="utf-8"))
+WRONG, _ = tables(Path(__file__).with_name("mappings.md").read_text(encoding="utf-8"))
 
 
 def test_no_mapping_and_no_settings_are_the_defaults() -> None:
