@@ -431,6 +431,7 @@ class _EvalJob:
         """Return for each report a digest of what it shows: all snapshots up to its own, the eval, the templates."""
         moved = digest(encode(sorted(self._task.moved.items())))
         edits, notes = self._edits, [note for _, note in self._notes]
+        limits = self._context.limits
         digests = []
         history = ""
         for snapshot, key, since_previous, beside, commit in zip(
@@ -442,7 +443,8 @@ class _EvalJob:
                 "eval",
                 "report",
                 look=self._context.look,
-                limits=repr(self._context.limits),  # some may be beyond 64 bits
+                largest_file=str(limits.max_blob_bytes),  # it may be beyond 64 bits
+                discrepancies_per_type=str(limits.discrepancies_per_type),
                 eval=self._info,
                 metrics=self._specs,
                 moved_files=moved,

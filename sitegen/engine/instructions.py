@@ -151,7 +151,7 @@ class _InstructionWork:
             "instruction file",
             "edit",
             look=self._task.context.look,
-            largest_file=self._task.context.limits.max_blob_bytes,
+            largest_file=str(self._task.context.limits.max_blob_bytes),
             path=self._history.path,
             edit_and_the_one_before=self._with_earlier[index],
             index=index,

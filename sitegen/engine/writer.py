@@ -33,7 +33,7 @@ INPUTS_OF: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     },
     "eval": {
         "report": (
-            *("look", "limits", "eval", "metrics", "moved_files"),
+            *("look", "largest_file", "discrepancies_per_type", "eval", "metrics", "moved_files"),
             *("points", "made_with", "edits_beside", "source", "notes"),
         ),
         "short report": ("report",),

@@ -228,8 +228,8 @@ def test_the_page_of_a_case_has_its_newest_answers_however_the_site_was_built(tm
     assert shown("stays & <b>")[1::19] == [f"stays &amp; &lt;b&gt; {ANSWERED + 4}", "stays &amp; &lt;b&gt; 5"]
     assert broken_links(site) == []
     assert '"evals/qa/cases"' in (site / "search/list.js").read_text("utf-8")
-    for kept in (1, ANSWERED):
-        (repo.path / "sitegen.toml").write_text(f"[limits]\nreports_kept = {kept}\n")
+    for limit in ("reports_kept = 1", f"reports_kept = {ANSWERED}", "discrepancies_per_type = 1", "site_bytes = 1"):
+        (repo.path / "sitegen.toml").write_text(f"[limits]\n{limit}\n")
         build_site(repo.path, site)
         assert differs_from_cold(site, repo.path) == []
 
