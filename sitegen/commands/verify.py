@@ -39,13 +39,13 @@ PATTERNS: Final = 3
 """Error patterns that are named."""
 
 SHOWN: Final = 12
-"""Discrepancies that are listed, and documents or variants with metrics of their own."""
+"""Errors that are listed, and documents or variants with metrics of their own."""
 
 _LONGEST_NAME: Final = 40  # characters of an eval's id in a table
 
 
 def one_eval(verified: Verified, methods: tuple[str, ...]) -> list[str]:
-    """Return the numbers of an eval, the findings about its files, and the first discrepancies."""
+    """Return the numbers of an eval, the findings about its files, and the first errors."""
     place, card = verified.place, verified.result.scorecard
     specs, is_structured = specs_of(place.kind, (card,)), traits_of(place.kind).is_structured
     nouns = nouns_of(place.kind, specs)
@@ -221,7 +221,7 @@ def _finding_line(finding: Finding) -> str:
 
 
 def discrepancy(judgement: Judgement, nouns: Nouns) -> str:
-    """Return a line of the list of discrepancies: error type, place, expected and actual value."""
+    """Return a line of the list of errors: error type, place, expected and actual value."""
     from sitegen.text.values import as_text, texts_with_types
 
     where = f"{judgement.document}: {judgement.label}" if judgement.document else judgement.label

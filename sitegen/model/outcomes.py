@@ -65,7 +65,7 @@ Stated: TypeAlias = tuple[float, bool]
 
 
 class Judgement(Frozen):
-    """One attribute of one document, judged. An error among them is called a *discrepancy*."""
+    """One attribute of one document, judged. Files call an error among them a *discrepancy*."""
 
     document: str
     """Id of the document; empty if the eval has only one."""

@@ -274,7 +274,7 @@ class Result(Frozen):
     scorecard: Scorecard
     judgements: tuple[Judgement, ...]
     panels: tuple[Panel, ...] = ()
-    """Blocks of the report beyond metrics, counts and discrepancies."""
+    """Blocks of the report beyond metrics, counts and errors."""
     data: Value = None
     """Data that the data file beside the report includes unchanged."""
     agreement: Kappa | None = None

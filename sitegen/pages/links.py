@@ -102,7 +102,7 @@ case_in_eval = _of_name("cases/{}.html")
 # These take the id of an eval and the slug of a snapshot.
 report = _of_eval("{}.html")  # the report of the snapshot
 report_data = _of_eval("{}.json")  # the whole result beside the report
-report_rows = _of_eval("{}.js")  # the discrepancies that a report loads when they are searched for or requested
+report_rows = _of_eval("{}.js")  # the errors that a report loads when they are searched for or requested
 report_tree = _of_eval("{}-tree.html")  # ground truth and output side by side
 report_grid = _of_eval("{}-cases.csv")  # the answers of all cases as a table
 report_cases = _of_eval("{}-cases-")  # begins files with the cases that a report loads on request; they are numbered

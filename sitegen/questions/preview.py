@@ -110,7 +110,7 @@ def write_preview(verified: Verified) -> Path:
 def report_file(verified: Verified, metadata: Metadata, data: str) -> bytes:
     """Return the report as one file that needs no other file; ``data``: the relative address of the whole result.
 
-    It shows as many discrepancies of each type as a report of the site does. Raises ConfigurationError if a template
+    It shows as many errors of each type as a report of the site does. Raises ConfigurationError if a template
     of the project is wrong.
     """
     scored = Commit(WORKTREE, subject=f"Scored {metadata.timestamp}" if metadata.timestamp else "Work tree")

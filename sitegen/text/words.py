@@ -1,4 +1,4 @@
-"""Finds the words that differ between two texts, which diffs and discrepancies underline, and quotes in a text.
+"""Finds the words that differ between two texts, which diffs and errors underline, and quotes in a text.
 
 A token is a word (letters and digits, joined by ``_ . - / '`` inside an identifier or a number), a run of spaces, or
 one punctuation mark. Tokens are matched by difflib, but never by spaces alone. Then small islands of equal text between

@@ -204,7 +204,7 @@ def patterns_data(patterns: Iterable[PatternSummary]) -> list[ErrorPatternData]:
 
 
 def results_json(result: Result, info: EvalInfo, snapshot: Snapshot, spec: MetricSpec) -> bytes:
-    """The whole result of one snapshot, in the form of its kind: every discrepancy, every pairing, every detail.
+    """The whole result of one snapshot, in the form of its kind: every error, every pairing, every detail.
 
     ``spec``: the headline.
     """

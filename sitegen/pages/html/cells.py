@@ -35,7 +35,7 @@ class DisplayValue(NamedTuple):
 
 
 def shown_pair(judgement: Judgement) -> tuple[DisplayValue, DisplayValue]:
-    """Expected and actual value of a discrepancy; in a wrong text only the words that differ are marked."""
+    """Expected and actual value of an error; in a wrong text only the words that differ are marked."""
     expected, actual = judgement.expected, judgement.actual
     if judgement.outcome == "wrong_value" and isinstance(expected, str) and isinstance(actual, str):
         old, new = _marked(expected[:BOUND], actual[:BOUND])
@@ -137,7 +137,7 @@ _PLAIN: Final = re.compile(r"[^&<>'\"]*").fullmatch
 
 
 def value(display: DisplayValue) -> str:
-    """One side of a discrepancy: the value with its differing words marked, or the reason why there is no value."""
+    """One side of an error: the value with its differing words marked, or the reason why there is no value."""
     spans, absent, omitted = display
     if not spans:
         return f"<i>{text(absent)}</i>"

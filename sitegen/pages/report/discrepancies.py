@@ -189,7 +189,7 @@ def likely_items(wrong: Sequence[PlacedError]) -> dict[tuple[str, str], str]:
 
 
 LOADABLE: Final = 10_000
-"""Largest number of further discrepancies that the page can load: a longer table is too slow in a browser."""
+"""Largest number of further errors that the page can load: a longer table is too slow in a browser."""
 
 _INDEX: Final = re.compile(r"\[(\d+)\]")
 
@@ -206,7 +206,7 @@ class Since(Frozen):
 
 
 class Discrepancies(Frozen):
-    """The discrepancies of a report."""
+    """The errors of a report, as rows of their table."""
 
     drawn: tuple[Discrepancy, ...]
     """The first of each type."""
@@ -224,7 +224,7 @@ class Discrepancies(Frozen):
         return self.total - len(self.drawn) - len(self.loadable)
 
     def with_notes(self, notes: Iterable[Note], documents: Mapping[str, DocumentScore]) -> Discrepancies:
-        """Put the notes about a value beside its discrepancy, and those about a case beside its first one.
+        """Put the notes about a value beside its error, and those about a case beside its first one.
 
         ``documents``: by id. A note may also name one by its case and by who answered this.
         """
@@ -245,7 +245,7 @@ class Discrepancies(Frozen):
 
 
 class Discrepancy(Frozen):
-    """One row of the table of discrepancies."""
+    """One row of the table of errors."""
 
     number: int
     placed: PlacedError
@@ -281,9 +281,9 @@ def discrepancies(
     group: Callable[[str], str],
     questions: Mapping[str, str],
 ) -> Discrepancies:
-    """The first ``limit`` discrepancies of each type, and up to ``LOADABLE`` others.
+    """The first ``limit`` errors of each type, and up to ``LOADABLE`` others.
 
-    ``wrong``: all discrepancies. ``since``: the start of the streak of each. ``sections``: those that the page filters
+    ``wrong``: all errors. ``since``: the start of the streak of each. ``sections``: those that the page filters
     by; others count as top level. ``group``: the section of an attribute. ``questions``: to the model, by document.
     """
     section_names = {}

@@ -76,7 +76,7 @@ class ReportView(Frozen, dict=True, gc=True):
     snapshots: Sequence[Snapshot]
     """Those of the series up to its own."""
     limit: int
-    """How many discrepancies of each type are drawn on the page."""
+    """How many errors of each type are drawn on the page."""
     wrong_since: Mapping[CellKey, int] = {}
     """For wrong cells, the index of the first point of their streak of errors; if missing, the report's own."""
     fixed: Sequence[CellFlip] = ()

@@ -238,7 +238,7 @@ def error_columns(nouns: Nouns) -> tuple[Column, ...]:
 
 
 def discrepancies(rows: Sequence[Discrepancy], view: ReportView) -> Markup:
-    """Table bodies of discrepancies, one for each list item with errors, and one for each run of other errors.
+    """Table bodies of errors, one for each list item with errors, and one for each run of other errors.
 
     The filter and the style sheet read the ``data-`` attributes of rows.
     """
