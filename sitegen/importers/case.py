@@ -244,7 +244,7 @@ class JudgedResults(Frozen):
     prompts: Mapping[str, str] = MappingProxyType({})
     """The text of the prompt of each variant, as far as the file states it."""
 
-    def with_confidences(self, lines: Sequence[int] = ()) -> JudgedResults:
+    def with_confidences(self, lines: Sequence[int | None] = ()) -> JudgedResults:
         """Read the confidences as shares, or as percent if all of the file are above 1 and at most 100.
 
         Any other number outside 0 to 1 is left out and reported. ``lines``: that of each case, if they are known.

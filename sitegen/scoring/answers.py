@@ -1,15 +1,41 @@
-"""Keeps the texts of the answers of an output for its pages, within bounds."""
+"""What the answers to cases have in common, of whatever kind: what repeats show, confidences, and texts for pages."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from math import comb
 from typing import Final
 
 from sitegen.importers.case import VERDICT_FIELD, JudgedCase, Opinion
 from sitegen.model.answers import INPUT, AnsweredCase, CaseAnswer, JudgeWords, Turn
 from sitegen.model.frozen import grouped
+from sitegen.model.metrics import Metric, MetricSpec
+from sitegen.stats import counts as stats
 from sitegen.text.plain import cut
 from sitegen.text.values import as_json
 
+OF_DRAWS: Final = (
+    MetricSpec(
+        "pass_any",
+        "pass@k",
+        "The chance that at least one of k answers to a case passes, as its answers show it; the mean over cases.",
+        is_optional=True,
+    ),
+    MetricSpec(
+        "pass_all",
+        "pass^k",
+        "The chance that all of k answers to a case pass, as its answers show it; the mean over cases.",
+        is_optional=True,
+    ),
+    MetricSpec(
+        "flaky",
+        "Flaky cases",
+        "Cases of which some answers passed and others did not / cases with two verdicts or more; a case that several "
+        "variants or models answered counts by the share of them.",
+        higher_is_better=False,
+        is_optional=True,
+    ),
+)
+"""The metrics of ``draws``."""
 LONGEST_TEXT: Final = 4_000  # characters of a text
 _BOUNDS: Final = (LONGEST_TEXT, 1_000, 250, 60)
 """Characters after which every text of an output is cut: the first of these with which all fit into ``_TOGETHER``."""
@@ -17,6 +43,43 @@ _TOGETHER: Final = 40_000_000  # characters of all texts of one output
 _TURNS: Final = 100  # the most entries of a transcript: the first and the last half of more
 _JUDGES: Final = 20  # judges of an answer
 _DETAILS: Final = 1_000  # characters
+
+
+def given(repeats: Iterable[JudgedCase]) -> list[JudgedCase]:
+    """Return the answers to a case as far as the file tells them apart, without calls that gave none."""
+    return [answer for case in repeats for answer in case.repeats or (case,) if not answer.error]
+
+
+def _verdicts(repeats: Sequence[JudgedCase]) -> tuple[int, int]:
+    """Return the number of answers to a case that have a verdict, and how many of them passed."""
+    judged = [(answer.answers, answer.passed) for answer in given(repeats) if answer.passed is not None]
+    return sum(number for number, _ in judged), sum(round(number * passed) for number, passed in judged)
+
+
+def fewest_verdicts(answers: Iterable[Sequence[JudgedCase]]) -> int:
+    """Return the k of an output: the least number of answers to a case with several that have a verdict; 0 without."""
+    return min((number for number, _ in map(_verdicts, answers) if number > 1), default=0)
+
+
+def draws(repeats: Sequence[JudgedCase], k: int) -> Iterator[Metric]:
+    """Yield what the answers to a case show if k of them are drawn without replacement; nothing if it has fewer.
+
+    The unbiased estimate of pass@k is that of Chen et al., *Evaluating Large Language Models Trained on Code*, 2021.
+    """
+    number, passed = _verdicts(repeats)
+    if number >= k > 1:
+        ways = comb(number, k)
+        values = (1 - comb(number - passed, k) / ways, comb(passed, k) / ways, float(0 < passed < number))
+        yield from map(Metric, (*stats.OF_DRAWS, *stats.DRAWN_FROM), (*values, float(number), float(passed)))
+
+
+def confidences(attribute: str, cases: Iterable[JudgedCase]) -> Iterator[tuple[float, bool]]:
+    """Yield how sure the model was of each single answer, and whether no judge found an attribute of it wrong."""
+    for each in chain.from_iterable(case.repeats or (case,) for case in cases):
+        if each.confidence is not None and each.answers == 1:
+            counted = ((opinion.name, field, cells) for opinion in each.opinions for field, cells in opinion.counts)
+            own = (cells for judge, field, cells in counted if attribute in (field, f"{judge}: {field}"))
+            yield each.confidence, not any(cells.fp + cells.fn for cells in own)
 
 
 def answered_cases(cases: Sequence[JudgedCase]) -> tuple[AnsweredCase, ...]:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from math import comb, inf, sqrt
+from math import inf, sqrt
 from posixpath import basename, dirname, normpath, splitext
 from typing import Final, Literal
 
@@ -25,7 +25,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import ANSWERERS, DocumentScore, FieldScore, NotePanel, Panel, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
 from sitegen.scoring.answerers import answer_in, glob_of_answers
-from sitegen.scoring.answers import LONGEST_TEXT, answered_cases
+from sitegen.scoring.answers import LONGEST_TEXT, OF_DRAWS, answered_cases, confidences, draws, fewest_verdicts, given
 from sitegen.scoring.judged_panels import agreement_note, lift_note, panels, preference_notes
 from sitegen.scoring.kinds import File, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.responses.files import read_cases
@@ -54,26 +54,7 @@ METRICS: Final = (
         low=-1.0,
         is_optional=True,
     ),
-    MetricSpec(
-        "pass_any",
-        "pass@k",
-        "The chance that at least one of k answers to a case passes, as its answers show it; the mean over cases.",
-        is_optional=True,
-    ),
-    MetricSpec(
-        "pass_all",
-        "pass^k",
-        "The chance that all of k answers to a case pass, as its answers show it; the mean over cases.",
-        is_optional=True,
-    ),
-    MetricSpec(
-        "flaky",
-        "Flaky cases",
-        "Cases of which some answers passed and others did not / cases with two verdicts or more; a case that several "
-        "variants or models answered counts by the share of them.",
-        higher_is_better=False,
-        is_optional=True,
-    ),
+    *OF_DRAWS,
     MetricSpec(
         "spread",
         "Spread of repeats",
@@ -336,14 +317,14 @@ def _judged_documents(
     numbers = [_numbers(case.transcript) for case in chain.from_iterable(answers.values()) if case.transcript]
     # Of a single answer without tools, no metric of transcripts says anything.
     of_transcripts = OF_TRANSCRIPTS[: 3 if any(each[1] for each in numbers) else any(each[0] > 1 for each in numbers)]
-    fewest = min((each for each, _ in map(_verdicts, answers.values()) if each > 1), default=0)
+    k = fewest_verdicts(answers.values())
     for document, repeats in answers.items():
         if any(case.has_result for case in repeats):
             told = [[each / case.answers for each in _numbers(case.transcript)] for case in repeats if case.transcript]
             of_turns = map(Metric, of_transcripts, map(stats.mean, zip(*told, strict=True)))
             counts = stats.total(cells for case in repeats for opinion in case.opinions for _, cells in opinion.counts)
             score, pass_rate = stats.mean(case.score for case in repeats), stats.mean(case.passed for case in repeats)
-            metrics = *_judged_metrics(score, counts, pass_rate), *_optional(repeats, fewest, lifts.get(document))
+            metrics = *_judged_metrics(score, counts, pass_rate), *_optional(repeats, k, lifts.get(document))
             first, usage = repeats[0], run_usage(_calls(repeats)) or RunUsage()
             yield DocumentScore(
                 name=document,
@@ -418,15 +399,6 @@ def _with_judges(usage: RunUsage | None, cases: Sequence[JudgedCase], metrics: I
     return replace(usage or RunUsage(), judges=tuple(sorted(names)), graded=tuple(graded))
 
 
-def _confidences(attribute: str, cases: Iterable[JudgedCase]) -> Iterator[tuple[float, bool]]:
-    """Yield how sure the model was of each single answer, and whether no judge found an attribute of it wrong."""
-    for each in chain.from_iterable(case.repeats or (case,) for case in cases):
-        if each.confidence is not None and each.answers == 1:
-            counted = ((opinion.name, field, cells) for opinion in each.opinions for field, cells in opinion.counts)
-            own = (cells for judge, field, cells in counted if attribute in (field, f"{judge}: {field}"))
-            yield each.confidence, not any(cells.fp + cells.fn for cells in own)
-
-
 def _case_judgements(attribute: str, answers: Sequence[tuple[JudgedCase, Opinion, Counts]]) -> Iterator[Judgement]:
     """Yield the judgements of an attribute of a case, with the answer in the file, else the number of values.
 
@@ -441,7 +413,7 @@ def _case_judgements(attribute: str, answers: Sequence[tuple[JudgedCase, Opinion
         several = f"{len(wrong)} of {len(answers)} answers{', which differ' * unlike}"
         note = "; ".join(filter(None, (several, note)))
     those = {id(case): case for case, *_ in answers}  # several judges may have one attribute
-    stated = tuple(_confidences(attribute, those.values()))
+    stated = tuple(confidences(attribute, those.values()))
     expected, actual = cut(case.expected, _ANSWER), cut(case.output, _ANSWER)
     sides: list[tuple[Outcome, str | None, str | None]] = []
     if counts.wrong_value:
@@ -484,30 +456,12 @@ def _judged_metrics(score: float | None, counts: Counts, pass_rate: float | None
     return (Metric("score", score), *ratios, Metric(stats.PASSED.name, pass_rate))
 
 
-def _given(repeats: Iterable[JudgedCase]) -> list[JudgedCase]:
-    """Return the answers to a case as far as the file tells them apart, without calls that gave none."""
-    return [answer for case in repeats for answer in case.repeats or (case,) if not answer.error]
-
-
-def _verdicts(repeats: Sequence[JudgedCase]) -> tuple[int, int]:
-    """Return the number of answers to a case that have a verdict, and how many of them passed."""
-    judged = [(answer.answers, answer.passed) for answer in _given(repeats) if answer.passed is not None]
-    return sum(number for number, _ in judged), sum(round(number * passed) for number, passed in judged)
-
-
 def _optional(repeats: Sequence[JudgedCase], k: int, lift: float | None) -> Iterator[Metric]:
-    """Yield the lift of a document, and what its repeats show if k of its answers are drawn without replacement.
-
-    The unbiased estimate of pass@k is that of Chen et al., *Evaluating Large Language Models Trained on Code*, 2021.
-    """
+    """Yield the lift of a document, and what its repeats show."""
     if lift is not None:
         yield Metric(LIFT, lift)
-    number, passed = _verdicts(repeats)
-    if number >= k > 1:
-        ways = comb(number, k)
-        values = (1 - comb(number - passed, k) / ways, comb(passed, k) / ways, float(0 < passed < number))
-        yield from map(Metric, (*stats.OF_DRAWS, *stats.DRAWN_FROM), (*values, float(number), float(passed)))
-    scores = [answer.score for answer in _given(repeats) if answer.score is not None]
+    yield from draws(repeats, k)
+    scores = [answer.score for answer in given(repeats) if answer.score is not None]
     if len(scores) > 1:
         yield Metric("spread", sqrt(variance(scores)))
 

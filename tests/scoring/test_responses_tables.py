@@ -49,6 +49,7 @@ def said(result: Result, row: dict[str, str]) -> dict[str, str]:
         "consistency": number("consistency_score"),
         "within cases": number("case_consistency"),
         "quality": number("average_quality"),
+        "pass@k, pass^k, flaky, AUROC": " ".join(map(number, ("pass_any", "pass_all", "flaky", "auroc"))),
         "outcomes": "; ".join(
             f"{each.document} {each.outcome}" + (f" ({each.note})" if each.note else "") for each in result.judgements
         ),

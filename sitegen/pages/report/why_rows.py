@@ -148,11 +148,14 @@ def computed(card: Scorecard, specs: Sequence[MetricSpec], nouns: Nouns) -> dict
     rows, of_cases = {}, stats.values_by_case(card.documents, [spec.name for spec in specs])
     for spec in specs:
         ratio, value, cases = stats.BY_NAME.get(spec.name), card.metric(spec.name), of_cases[spec.name]
+        explanation = ratio.explanation if ratio else ""
+        if ratio and nouns.are_verdicts:  # F1, precision and recall are one number: the share that passed
+            ratio, explanation = stats.PASSED, spec.explanation
         number, means = f"{len(cases):,}", [mean(values) for values in cases.values()]
         if value is None:
             continue
         if ratio and ratio.of(card.counts) == value:
-            formula = re.split(r", |: |\.$", ratio.explanation)[0]
+            formula = re.split(r", |: |\.$", explanation)[0]
             terms = re.sub(
                 r"(\d+ )?\b(TP|FP|FN|TN)\b",
                 lambda term: f"{f'{term[1]}× ' if term[1] else ''}{getattr(card.counts, term[2].lower()):,}",

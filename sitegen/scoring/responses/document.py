@@ -11,9 +11,11 @@ from sitegen.scoring.kinds import verdict
 from sitegen.scoring.responses.measures import METRICS
 from sitegen.scoring.results_file import ResultsDocument
 from sitegen.scoring.usage import USAGE, all_specs
+from sitegen.stats.confidence import AUROC
+from sitegen.stats.counts import OF_DRAWS
 
 METHODS: Final[dict[str, tuple[str, ...]]] = {
-    "exact_match": ("accuracy",),
+    "exact_match": ("accuracy", *OF_DRAWS, AUROC.name),
     "consistency": ("consistency_score", "case_consistency"),
     "quality": ("average_quality",),
     "rouge": ("rouge1", "rouge2", "rougeL"),

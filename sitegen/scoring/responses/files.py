@@ -8,8 +8,8 @@ of responses, an object with the list under ``responses``, or an object of texts
 response per line. If several runs append to them, the newest ``run_id`` counts. A response is ``{case_id, output,
 error, quality, embedding}``, of which the last three are optional; its question may name the case in place of an id.
 ``judge_answer`` replaces ``quality`` if the answer of a judge is no grade. A response may also state its ``model``,
-``parameters``, tokens, ``cost`` and ``latency``, the ``judge`` and ``judge_prompt`` of its grade, and
-``human_quality``, a person's grade.
+``parameters``, tokens, ``cost`` and ``latency``, its ``confidence``, the ``judge`` and ``judge_prompt`` of its grade,
+and ``human_quality``, a person's grade.
 """
 
 import posixpath
@@ -24,8 +24,9 @@ from msgspec.structs import replace
 
 from sitegen.data_files.folders import FILE_ENDING
 from sitegen.data_files.reading import TWO_LINES, UnreadableError, csv_dicts, json_lines, read_json
-from sitegen.importers.case import JudgedCase, Opinion
+from sitegen.importers.case import JudgedCase, JudgedResults, Opinion
 from sitegen.importers.case_rows import columns_apart, newest_run, run_column, states_a_result
+from sitegen.importers.tool_values import members, stated_confidence
 from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, usual_key
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.outcomes import Value
@@ -287,7 +288,11 @@ class _ResponsesReader:
         except UnreadableError as error:
             self._findings.append(error.finding(f"The responses{self._of}"))
             return [VariantResponses(self._variant, (), error.message)]
-        by_variant = grouped((response.answer.variant, response) for response in self.responses)
+        cases = tuple(response.answer for response in self.responses)
+        read = JudgedResults(cases).with_confidences([response.line for response in self.responses])
+        self._findings += read.findings
+        both = zip(self.responses, read.cases, strict=True)
+        by_variant = grouped((answer.variant, replace(response, answer=answer)) for response, answer in both)
         beside = self.beside if len(by_variant) < 2 else None
         return [
             VariantResponses(name=name, responses=tuple(by_variant.get(name, ())), unreadable="", beside=beside)
@@ -379,6 +384,7 @@ class _ResponsesReader:
             output=output,
             error=error,
             call=replace(stated(beside), judge=judge, failed=bool(error)),
+            confidence=stated_confidence(beside, members(beside.get("metadata")), members(beside.get("output"))),
         )
         self.responses.append(
             Response(

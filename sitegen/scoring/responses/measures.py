@@ -15,10 +15,12 @@ from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.scorecards import DocumentScore, FieldScore, Kappa
+from sitegen.scoring.answers import OF_DRAWS, confidences, draws
 from sitegen.scoring.kinds import Embedder
 from sitegen.scoring.responses.files import ROUGE, Response, TestCase, Vector, grade_of
 from sitegen.stats import counts as stats
 from sitegen.stats.agreement import cohens_kappa, mean_pairwise_cosine
+from sitegen.stats.confidence import AUROC
 from sitegen.text.similarity import rouge
 
 
@@ -111,6 +113,8 @@ METRICS: Final = (
         "The mean, over cases that one variant answered twice or more, of the mean cosine of its answers.",
         low=-1.0,
     ),
+    *OF_DRAWS,
+    AUROC,
 )
 
 
@@ -162,18 +166,23 @@ def judgement_of(document: str, case: TestCase, responses: Sequence[Response]) -
         expected=case.expected_value,
         actual=text or None,
         note=several or shown.missing,
+        stated=tuple(confidences(case.field, [response.answer for response in responses])),
     )
 
 
-def metrics_of_case(responses: Sequence[Response]) -> tuple[Metric, ...]:
-    """Compute the defined metrics of one case: the means of its answers, each of which one variant gave."""
+def metrics_of_case(responses: Sequence[Response], k: int) -> tuple[Metric, ...]:
+    """Compute the defined metrics of one case: the means of its answers, each of which one variant gave.
+
+    ``k``: how many of them are drawn for the metrics of repeats.
+    """
     opinions = (opinion for response in responses for opinion in response.answer.judges)
     scores = grouped((opinion.name, opinion.score or 0.0) for opinion in opinions)
     values = {metric: stats.mean(scores.get(name, ())) for name, metric in ROUGE.items()}
     values["average_quality"] = stats.mean(1 + 4 * score for score in scores.get(_GRADE, ()))
     values |= {"accuracy": stats.mean(each.answer.passed for each in responses)}
     values["case_consistency"] = mean_cosine(responses)
-    return tuple(Metric(spec.name, value) for spec in METRICS if (value := values.get(spec.name)) is not None)
+    means = (Metric(spec.name, value) for spec in METRICS if (value := values.get(spec.name)) is not None)
+    return (*means, *draws([response.answer for response in responses], k))
 
 
 def response_metrics(documents: Sequence[DocumentScore], responses: Iterable[Response] = ()) -> tuple[Metric, ...]:
@@ -183,7 +192,9 @@ def response_metrics(documents: Sequence[DocumentScore], responses: Iterable[Res
     """
     by_case = stats.values_by_case(documents, [spec.name for spec in METRICS])
     means = {name: stats.mean_over_cases(cases) for name, cases in by_case.items()}
-    return tuple(map(Metric, *zip(*(means | {"consistency_score": mean_cosine(responses)}).items(), strict=True)))
+    means["consistency_score"] = mean_cosine(responses)
+    stated = ((spec, means[spec.name]) for spec in METRICS)
+    return tuple(Metric(spec.name, value) for spec, value in stated if value is not None or not spec.is_optional)
 
 
 def mean_cosine(responses: Iterable[Response]) -> float | None:

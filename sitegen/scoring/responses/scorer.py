@@ -23,7 +23,7 @@ from sitegen.model.scorecards import (
     VariantScore,
 )
 from sitegen.model.usage import RunUsage
-from sitegen.scoring.answers import answered_cases
+from sitegen.scoring.answers import answered_cases, fewest_verdicts
 from sitegen.scoring.case_files import case_keys
 from sitegen.scoring.judged_panels import agreement_note
 from sitegen.scoring.kinds import Embedder, Scorer, ScoringInputs, bounded_findings, content_of
@@ -40,6 +40,7 @@ from sitegen.scoring.responses.files import (
 )
 from sitegen.scoring.usage import missing_usage, run_usage, usage_metrics, with_usage
 from sitegen.stats import counts as stats
+from sitegen.stats.confidence import auroc_metric
 from sitegen.text.values import first_names
 
 _ROWS: Final = 200  # rows of a table
@@ -100,6 +101,7 @@ class _ResponsesScoring:
         done = (response for response in self._responses if not response.answer.error)
         self._documents = grouped((response.answer.document, response) for response in done)
         """The responses of each document, without failed calls."""
+        self._k = fewest_verdicts([response.answer for response in of] for of in self._documents.values())
 
     def result(self) -> Result:
         responses = self._responses
@@ -125,7 +127,7 @@ class _ResponsesScoring:
         scorecard = Scorecard(
             status="unreadable" if all(variant.unreadable for variant in self._variants) else "scored",
             counts=counts,
-            metrics=measures.response_metrics(documents, responses),
+            metrics=(*measures.response_metrics(documents, responses), *auroc_metric(judgements)),
             documents=documents,
             fields=tuple(FieldScore(category, stats.total(cells[category])) for category in categories),
             variants={variant.name: self._variant(variant, documents) for variant in self._variants},
@@ -151,7 +153,7 @@ class _ResponsesScoring:
             name=name,
             status="unreadable" if unreadable else "scored",
             counts=counts,
-            metrics=measures.metrics_of_case(responses),
+            metrics=measures.metrics_of_case(responses, self._k),
             of_case="" if first.id == name else first.id,
             axes=first.axes,
             answers=usage.answers,
