@@ -342,9 +342,7 @@ Moves: TypeAlias = dict[str, list[int]]
 def fields_page(summaries: Iterable[EvalSummary], edits: Iterable[EditEffects] = ()) -> Page:
     """Make the page of all fields that were ever wrong; fields of deleted evals only are just named.
 
-    Its view: the fields that are shown, those only named, the number of others, the sections with all their fields and
-    wrong values, what each edit moved, the edits that moved each field, and the fields that flip often. ``edits``: the
-    commits with edits, newest first.
+    ``edits``: the commits with edits, newest first.
     """
     every, edits = list(summaries), list(edits)
     fields = _by_path(summary for summary in every if not summary.deleted)
@@ -372,8 +370,15 @@ def fields_page(summaries: Iterable[EvalSummary], edits: Iterable[EditEffects] =
         )
     whole, shown = grouped(of_sections), grouped(of_sections[:drawn])
     sections = [(name, len(whole[name]), sum(map(wrong_in, whole[name])), of_name) for name, of_name in shown.items()]
-    more = len(named[NAMED_FIELDS:])
-    view = (fields[:drawn], named[:NAMED_FIELDS], more, sections, moved_by(edits), changed, flaky)
+    view = {
+        "shown": fields[:drawn],
+        "named": named[:NAMED_FIELDS],
+        "more": len(named[NAMED_FIELDS:]),
+        "sections": sections,
+        "moves": moved_by(edits),
+        "moved_with": changed,
+        "flaky": flaky,
+    }
     return Page(links.fields(), "pages/fields.html", view)
 
 

@@ -32,7 +32,7 @@ def regressions_page(summaries: Iterable[EvalSummary], mutes: Sequence[Mute], fi
     """Make the page of all evals that are not deleted.
 
     Its view: the steps of each group of ``LISTED_STEPS``, in its order; the evals, the worst first; by id, those whose
-    newest output is not their best one; and ``files``: the last path, which names its page, of each moved file's edits.
+    newest output is not their best one. ``files``: the last path, which names its page, of each moved file's edits.
     """
     alive = [summary for summary in summaries if not summary.deleted and summary.headlines]
     groups: dict[str, list[ListedStep]] = {key: [] for key in LISTED_STEPS}
@@ -44,7 +44,8 @@ def regressions_page(summaries: Iterable[EvalSummary], mutes: Sequence[Mute], fi
     evals = standings(alive, mutes)
     every = {key: largest_first(steps) for key, steps in groups.items()}
     behind = {standing.summary.info.id: standing for standing in evals if standing.behind}
-    view = every | {"worse": worse_than_it_was(evals)}, evals, behind, files
+    every["worse"] = worse_than_it_was(evals)
+    view = {"groups": every, "standings": evals, "behind": behind, "files": files}
     return Page(links.regressions(), "pages/regressions.html", view)
 
 

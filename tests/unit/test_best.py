@@ -57,7 +57,7 @@ def test_every_page_and_file_names_the_same_output(case, then, now, best):
     of_trend, best_value, _ = trend.bests[0]
     assert of_trend is not None
     assert (of_trend.snapshot.label, best_value) == (label, value)
-    _, (at,), *_ = sample.view_of(regressions_page([stored], (), {}))
+    (at,) = sample.view_of(regressions_page([stored], (), {}))["standings"]
     assert (at.best.label, at.summary.best_output.value) == (label, value)
     compared = sample.view_of(compare_page(one, compare_data(one, ())))
     assert one.points[compared.data.earlier[-1]].snapshot.label == label

@@ -138,9 +138,9 @@ def test_what_several_edits_before_one_output_moved_is_counted_once():
 def test_a_field_names_the_edits_that_moved_it_most_and_its_doubts():
     edits = [_edit(number, Flips(broken=(("f", number),), doubts=(("f", 1, 0),))) for number in (3, 1, 2)]
     page = fields_page([replace(_eval("e", _field("f", 1)), suspects=(sample.suspect("f", "7", "8"),))], edits)
-    said, (*_, changed, flaky) = "1 flips often", sample.view_of(page)
-    assert flaky == [(-1, "f", "E", "e")]
-    found = [(edit.commit.position, *counts) for edit, *counts in changed["e", "f"]]
+    said, view = "1 flips often", sample.view_of(page)
+    assert view["flaky"] == [(-1, "f", "E", "e")]
+    found = [(edit.commit.position, *counts) for edit, *counts in view["moved_with"]["e", "f"]]
     assert found == [(3, 0, 3, said), (2, 0, 2, said)]
     effect = edits[0].effects[0]
     edits[0] = replace(edits[0], effects=(replace(effect, window=effect.window._replace(or_edit=sample.commit(1))),))
@@ -152,8 +152,8 @@ def test_a_field_names_the_edits_that_moved_it_most_and_its_doubts():
 
 def test_of_very_many_fields_the_rest_is_named_and_what_goes_beyond_is_counted():
     page = fields_page([_eval("a", *[_field(f"f{number:04}", 1) for number in range(ROWS + NAMED_FIELDS + 2)])])
-    shown, named, more, *_ = sample.view_of(page)
-    assert (len(shown), len(named), more) == (ROWS, NAMED_FIELDS, 2)
+    view = sample.view_of(page)
+    assert (len(view["shown"]), len(view["named"]), view["more"]) == (ROWS, NAMED_FIELDS, 2)
     html = sample.html_of(page)
     assert f'<li id="f{ROWS:04}"><a href="evals/a/fields/f{ROWS:04}.html">' in html
     assert f"{ROWS + NAMED_FIELDS + 2:,} fields, {ROWS + NAMED_FIELDS + 2:,} values wrong now: here are {ROWS}<" in html

@@ -308,7 +308,7 @@ def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place(
 
 
 def groups(*summaries: EvalSummary, mutes: tuple[Mute, ...] = ()) -> dict[str, tuple[ListedStep, ...]]:
-    shown: dict[str, tuple[ListedStep, ...]] = sample.view_of(regressions_page(summaries, mutes, {}))[0]
+    shown: dict[str, tuple[ListedStep, ...]] = sample.view_of(regressions_page(summaries, mutes, {}))["groups"]
     return shown
 
 
