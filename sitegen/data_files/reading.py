@@ -209,7 +209,7 @@ def parse_json(text: str, line: int = 1) -> Parsed[Value]:
     return Parsed(value, tuple(oddities(text, line)) if is_odd else ())
 
 
-_EXPONENT: Final = re.compile(r"[eE][-+]?\d{3}")  # is found in every literal whose exponent is beyond ``MAX_DIGITS``
+_EXPONENT: Final = re.compile(r"\d[eE][-+]?\d{3}")  # is found in every literal whose exponent is beyond ``MAX_DIGITS``
 _TOKEN: Final = re.compile(
     r'"((?:[^"\\]++|\\.)*+)"(\s*+:)?|([{}])|-?(?:\d++(?:\.\d++)?+(?:[eE][-+]?\d++)?+|Infinity)|NaN'
 )
