@@ -251,16 +251,18 @@ def with_sides(row: dict[str, Value]) -> dict[str, Value]:
 def with_named_checks(row: dict[str, Value]) -> dict[str, Value]:
     """Return the row of a case with an object by name in place of each list of checks (``[{name, passed}]``).
 
-    In CSV, a list or an object of checks is JSON in a cell.
+    In CSV, a list or an object of checks is JSON in a cell. LangSmith has such a list below ``results``.
     """
     sided = with_sides(row)
     row = sided if CHECKS in sided else row
     checks = dict[str, Value]()
     for name, cell in row.items():
+        is_object = plain_key(name) in NAMES["checks"]
+        if is_object and isinstance(cell, dict) and isinstance(cell.get("results"), list):
+            cell = cell["results"]
         is_json = isinstance(cell, str) and cell[:1] in ("{", "[")
         if not (is_json or isinstance(cell, list)):
             continue
-        is_object = plain_key(name) in NAMES["checks"]
         may_be_list = is_object or plain_key(name) in NAMES["listed checks"]
         if isinstance(cell, str) and (may_be_list or _ONE_NUMBER.fullmatch(cell)):
             with suppress(UnreadableError):

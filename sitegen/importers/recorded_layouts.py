@@ -381,8 +381,9 @@ _HEADLINES: Final = (
 )
 """Names that become the headline unless the settings choose one, the best first."""
 _NO_MEASURES: Final = _words_of("""
-    batch build concurrency date day epoch epochs exit hash id idx index iteration iterations line month overlap pid
-    port priority rank run seed shots size step steps temperature threshold timestamp version workers year""")
+    batch build cases concurrency count counts date day documents epoch epochs examples exit files hash id idx index
+    iteration iterations line lines month n overlap pid port priority questions rank rows run samples seed shots size
+    step steps temperature threshold timestamp version workers year""")
 _ENDS: Final = ("_stderr", "_at", "top_k", "top_p", "learning_rate", "max_tokens", "num_samples")
 _NO_RESULTS: Final = _words_of("""
     args arguments config configuration env environment git hyperparameters limits metadata options parameters params

@@ -2,6 +2,7 @@
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from decimal import Decimal
 from hashlib import sha256
 from itertools import chain
 from math import inf
@@ -34,6 +35,7 @@ from sitegen.importers.case import (
 )
 from sitegen.importers.case_rows import WINS, case_rows, named_rows, nearest_cases, newest_run, run_column, with_shares
 from sitegen.importers.columns import EVERY, GROUP, PRESETS, SCALES, ColumnMap, scale_of, usual_columns
+from sitegen.importers.recorded_layouts import is_measure
 from sitegen.importers.tool_values import (
     as_text,
     conversation,
@@ -292,7 +294,12 @@ class _TableReader:
         patterns = (*chain.from_iterable(self._map.parts.values()), *(pattern for pattern, _ in self._map.scores))
         asked = {pattern.removesuffix(".*") for pattern in patterns if pattern.endswith(".*")} & {*columns}
         inner = dict.fromkeys(
-            (name, key) for name in columns if name in asked for row in self._rows for key in members(row.get(name))
+            (name, key)
+            for name in columns
+            if name in asked
+            for row in self._rows
+            for key, value in members(row.get(name)).items()
+            if type(value) not in (int, Decimal) or key[-1:].isdigit() or is_measure(key)  # the size of a window
         )
         if len(inner) > _MOST_KEYS:
             message = f"the objects in its columns have more than {_MOST_KEYS:,} keys"
@@ -399,7 +406,10 @@ class _TableReader:
         if parts.get("score") and any(judge.name != parts["score"][0] for judge in judges):
             score = self._grade(parts["score"][0], value_at(row, parts["score"][0])).score
         reasoning = self._text(row, "reasoning") if len(judges) != 1 else ""
-        verdict = grade_of(self.value(row, "passed"), WORDS)
+        stated = self.value(row, "passed")
+        if isinstance(stated, dict):  # a check that is called like a verdict
+            stated = next((stated[key] for key in (*VERDICTS_OF_CHECKS, *GRADES) if key in stated), None)
+        verdict = grade_of(stated, WORDS)
         passed = verdict and (verdict.score if verdict.right is None else float(verdict.right))
         has_verdict = passed in (0, 1)
         if verdict is None and parts["passed"][0] not in {judge.name for judge in judges}:

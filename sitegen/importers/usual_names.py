@@ -107,7 +107,8 @@ VERDICTS_OF_CHECKS: Final = ("passed", "pass", "success", VERDICT)
 GRADES: Final = ("score", "value", *VERDICTS_OF_CHECKS)
 """Keys of a check with its score or its verdict, as they are written, in order of precedence; as in the next two."""
 NAMES_OF_CHECKS: Final = (
-    *("name", "metric", "check", "criterion", "assertion", "evaluator", "evaluatorName", "title", "id", "type", "text"),
+    *("name", "metric", "check", "criterion", "assertion", "evaluator", "evaluatorName", "title", "key", "id", "type"),
+    "text",
 )
 REASONS: Final = ("reason", "reasoning", "explanation", "rationale", "comment", "evidence", "details")
 OF_SCORES: Final = tuple(f"*{end}" for reason in REASONS[:4] for end in (f"_{reason}", f".{reason}", reason.title()))
