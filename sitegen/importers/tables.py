@@ -406,10 +406,7 @@ class _TableReader:
         if parts.get("score") and any(judge.name != parts["score"][0] for judge in judges):
             score = self._grade(parts["score"][0], value_at(row, parts["score"][0])).score
         reasoning = self._text(row, "reasoning") if len(judges) != 1 else ""
-        stated = self.value(row, "passed")
-        if isinstance(stated, dict):  # a check that is called like a verdict
-            stated = next((stated[key] for key in (*VERDICTS_OF_CHECKS, *GRADES) if key in stated), None)
-        verdict = grade_of(stated, WORDS)
+        verdict = grade_of(self.value(row, "passed"), WORDS)
         passed = verdict and (verdict.score if verdict.right is None else float(verdict.right))
         has_verdict = passed in (0, 1)
         if verdict is None and parts["passed"][0] not in {judge.name for judge in judges}:

@@ -344,8 +344,9 @@ def _verdict_and_scores(columns: Mapping[str, list[Value]], stated: Sequence[str
 
     ``stated``: columns with verdicts that are called after what they judge.
     """
-    # A verdict may be in an object of the judge: ``judgment.verdict``.
-    inner = {plain_key(name.rpartition(".")[2]): name for name in reversed([*columns])}
+    # A verdict may be in an object of the judge: ``judgment.verdict``. A judge with a score of its own is none.
+    cells = (name for name in reversed([*columns]) if not any(isinstance(cell, dict) for cell in columns[name]))
+    inner = {plain_key(name.rpartition(".")[2]): name for name in cells}
     by_name = inner | by_plain_name(columns)
     named = [(by_name[name], 1 + (name in WEAK_VERDICTS)) for name in (*VERDICTS, *WEAK_VERDICTS) if name in by_name]
     verdict = next((name for name, least in named if _states_verdicts(columns[name], least)), "")

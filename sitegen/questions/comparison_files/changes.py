@@ -1,6 +1,7 @@
 """What became of an eval between two of its points, as files and the terminal show it."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from sitegen.analysis.blame import FLIPS
 from sitegen.analysis.change import compared_alike
@@ -10,13 +11,14 @@ from sitegen.analysis.variant_tests import ORDER, PairedFate
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Interval
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import FrozenObject, replace
+from sitegen.model.metrics import ROUNDING
 from sitegen.model.outcomes import ABSENT, Cell, CellFlip, CellMap, Outcome
 from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import Series
 from sitegen.pages import labels
 from sitegen.pages.labels import apart_words, smallest_change, subject_of, verdict_words
 from sitegen.scoring.results_file import OfAnswer, of_answer
-from sitegen.stats.counts import f1
+from sitegen.stats.counts import OF_DRAWS, f1
 from sitegen.text.plain import counted
 from sitegen.text.values import written
 
@@ -130,27 +132,29 @@ def result_change(
     parts = None if series.info.recorded else change.headline.parts
     verdict = change.verdict
     is_same = verdict is None and not series.info.recorded
+    metrics = tuple(
+        MetricChange(
+            name=metric.name,
+            label=metric.label,
+            before=first.metric(metric.name),
+            after=last.metric(metric.name),
+            change=change.of(metric.name),
+            higher_is_better=metric.higher_is_better,
+            unit=metric.unit,
+        )
+        for metric in series.specs
+    )
     sentences = (
         *labels.exchanges(change.model, change.judge),
         labels.in_both(change, series),
+        _of_draws(metrics) if change.overlap.verdict == "comparable" else "",
         labels.SAME_OUTPUT if is_same else "",
     )
     return ResultChange(
         eval_id=series.info.id,
         before=names[0],
         after=names[1],
-        metrics=tuple(
-            MetricChange(
-                name=metric.name,
-                label=metric.label,
-                before=first.metric(metric.name),
-                after=last.metric(metric.name),
-                change=change.of(metric.name),
-                higher_is_better=metric.higher_is_better,
-                unit=metric.unit,
-            )
-            for metric in series.specs
-        ),
+        metrics=metrics,
         fixed=number_of_cells(flips.fixed),
         broken=number_of_cells(flips.broken),
         still_wrong=number_of_cells(flips.still),
@@ -172,6 +176,18 @@ def result_change(
         interval_after=interval_of(last),
         warnings=tuple(filter(None, sentences)),
     )
+
+
+def _of_draws(metrics: Sequence[MetricChange]) -> str:
+    """A sentence on what changes with equal k, while the values of a side with more answers have another k."""
+    apart = [
+        each.label
+        for each in metrics
+        if each.name in OF_DRAWS and None not in (each.before, each.after, each.change)
+        if abs((each.after or 0.0) - (each.before or 0.0) - (each.change or 0.0)) > ROUNDING
+    ]
+    k = "as one side has more answers to a case, changes are with the smaller k and values with the k of their side"
+    return f"{', '.join(apart)}: {k}." if apart else ""
 
 
 def _listed_flip(flip: CellFlip, since: str) -> Flip:
