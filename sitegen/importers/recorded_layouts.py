@@ -381,9 +381,10 @@ _HEADLINES: Final = (
 )
 """Names that become the headline unless the settings choose one, the best first."""
 _NO_MEASURES: Final = _words_of("""
-    batch build cases concurrency count counts date day documents epoch epochs examples exit files hash id idx index
-    iteration iterations line lines month n overlap pid port priority questions rank rows run samples seed shots size
-    step steps temperature threshold timestamp version workers year""")
+    batch build concurrency date day epoch epochs exit hash id idx index iteration iterations line month overlap pid
+    port priority rank run seed shots size step steps temperature threshold timestamp version workers year""")
+_SIZES: Final = _words_of("cases count counts documents examples files lines n questions rows samples")
+"""Words for the size of what was run. What is good or bad of it is measured: ``failed_cases``, ``error_count``."""
 _ENDS: Final = ("_stderr", "_at", "top_k", "top_p", "learning_rate", "max_tokens", "num_samples")
 _NO_RESULTS: Final = _words_of("""
     args arguments config configuration env environment git hyperparameters limits metadata options parameters params
@@ -402,11 +403,20 @@ def lower_is_better(name: str) -> bool:
     return not parts[-1] & _HIGHER and any(part & _LOWER for part in parts[:-1])
 
 
+def says_direction(name: str) -> bool:
+    """Whether the name has a word for either direction; otherwise higher is better by default."""
+    return not _name_words(name).isdisjoint(_LOWER | _METRICS)
+
+
 def is_measure(name: str) -> bool:
     """Whether a number is a measurement, and not a seed, a time stamp or part of the run's configuration."""
     *outer, last = name.split(".")
     words = [word.casefold() for word in _WORD.findall(last)]
-    if (words and words[-1] in _NO_MEASURES and _MEANS.isdisjoint(words)) or last.endswith(_ENDS) or "_stderr," in last:
+    if words and words[-1] in _NO_MEASURES and _MEANS.isdisjoint(words):
+        return False
+    if words and words[-1] in _SIZES and (_MEANS | _METRICS | _LOWER).isdisjoint(words):
+        return False
+    if last.endswith(_ENDS) or "_stderr," in last:
         return False
     return not any(part.casefold() in _NO_RESULTS for part in outer)
 

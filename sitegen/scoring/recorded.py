@@ -24,6 +24,7 @@ from sitegen.importers.recorded_layouts import (
     read_record,
     runs_in,
     runs_of_models,
+    says_direction,
 )
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
@@ -96,7 +97,8 @@ class RecordedSettings(Frozen):
         elif _COSTS.fullmatch(number.unit):
             higher_is_better, reason = False, "guessed from the unit"
         else:
-            higher_is_better, reason = not lower_is_better(number.name), "guessed from the name"
+            said = "guessed from the name" if says_direction(number.name) else "by default: its name says nothing of it"
+            higher_is_better, reason = not lower_is_better(number.name), said
         low, high = number.range
         return MetricSpec(
             name=number.name,
