@@ -292,7 +292,8 @@ class MissingFiles(Frozen):
         return self._is_file(path) or any(is_folder or may_hold_document(name) for name, is_folder in inside)
 
     def _warning(self, eval_id: str, message: str, fix: str) -> Problem:
-        return Problem("warning", message, fix, path=self.layout.manifest_path, eval_id=eval_id)
+        path = self.layout.manifest_path if self._is_file(self.layout.manifest_path) else self._folder(eval_id)
+        return Problem("warning", message, fix, path=path, eval_id=eval_id)
 
 
 def _near_truths(names: Mapping[str, bool]) -> list[str]:

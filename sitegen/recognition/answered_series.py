@@ -273,8 +273,9 @@ def _same_of(value: Value, *, are_variants: bool) -> tuple[frozenset[str], froze
     """Return the columns of a table and its cases, or the names of a run's numbers and its task, sizes or _TASKS."""
     task, table = task_of(value), table_of(value)
     if isinstance(value, dict):
-        numbers = [number for number in numbers_of_layout(value, {}) if is_measure(number.name)]
-        sizes = [f"{one.name} {one.value}" for one in numbers if _SIZE.fullmatch(one.name.rpartition(".")[2])]
+        every = [*numbers_of_layout(value, {})]
+        numbers = [number for number in every if is_measure(number.name)]
+        sizes = [f"{one.name} {one.value}" for one in every if _SIZE.fullmatch(one.name.rpartition(".")[2])]
         is_of_one = are_variants or any(_CONFIGURED.fullmatch(key) for key in value)
         over = [task] if task else sizes if is_of_one else []
         if over or (numbers and table is None and not is_of_one):

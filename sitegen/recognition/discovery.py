@@ -124,10 +124,12 @@ def _proposals(files: Sequence[SearchedFile], existing_ids: Sequence[str]) -> li
     unread |= {path: reason for path, (_, _, reason) in not_recognised.items()}
     unread = {path: reason for path, reason in unread.items() if not (found and reason == PDF)}
     homes = {file.folder for series, _ in found for file in series.files}
+    of_project: dict[str, str] = {}
     for report in data_files((file for file in present if not file.refused), REPORTS):
-        is_of_project = not found and report.name == "README.md" and report.versions >= OFTEN
-        if is_of_project or (is_result_by_name(report.path) and report.folder not in homes):
+        if is_result_by_name(report.path) and report.folder not in homes:
             unread[report.path] = why_malformed(report, report.content or b"")
+        elif not found and report.name == "README.md" and report.versions >= OFTEN:
+            of_project[report.path] = why_malformed(report, report.content or b"")
     strange = [(series, content) for series, content, _ in not_recognised.values() if content]
     unknown = [_proposal(series, None) for series, content in strange if states_results(series, content)]
 
@@ -146,7 +148,8 @@ def _proposals(files: Sequence[SearchedFile], existing_ids: Sequence[str]) -> li
     left = [(series.newest, truths.get(series.newest.stem.casefold())) for series, _ in strange if series.hinted]
     cased = "is called otherwise only by capital letters. Give both files of a document one name"
     differ = {file.path: f"{truth.path} {cased}" for file, truth in left if truth and truth.stem != file.stem}
-    return told or [*_refused({file.path: differ.get(file.path, _IN_NO_FORM) for file, _ in left})]
+    told = told or [*_refused({file.path: differ.get(file.path, _IN_NO_FORM) for file, _ in left})]
+    return [*told, *_refused(of_project)]
 
 
 def _without_sums(found: list[_Found]) -> tuple[list[_Found], list[Proposal]]:

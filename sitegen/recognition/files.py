@@ -328,6 +328,8 @@ class FoundTable(Frozen, gc=True, dict=True):
 
 
 _SHARE: Final = r"[\s*]*(?:0?\.[0-9]+|1\.0+|[0-9]{1,3}(?:\.[0-9]+)?[ ]?%)"
+_DOCUMENTATION = re.compile(r"(?:^|/)(?:docs?|documentation|guides?|manual|tutorials?)/", re.IGNORECASE)
+"""Matches texts that explain a project: the numbers in them are examples, or those of results that lie elsewhere."""
 _NAMED_SHARE = re.compile(rf"(?<![A-Za-z0-9])([A-Za-z](?>[\w@ -]{{0,40}}))[\s*\"]*[:=|&][\"]?{_SHARE}")
 
 
@@ -350,6 +352,8 @@ def why_malformed(file: SearchedFile, content: bytes) -> str:
                 names += [name.strip(" *") for name, cell in cells if re.match(_SHARE, cell)]
         said = "its numbers stand in a text. Let the program that writes it write them as JSON too"
         otherwise = "of XML only JUnit's is read. Write JSON" if file.ending == "xml" else ""
+        if _DOCUMENTATION.search(file.path):
+            return otherwise
         return said if any((place := headline_place(name)) and not place[0] for name in names) else otherwise
     try:
         value = _value(file.ending, content)
