@@ -217,6 +217,8 @@ class Scorecard(Frozen, dict=True, gc=True):
     """A spec for each metric, if the data define the metrics of the kind."""
     variants: Mapping[str, VariantScore] = {}
     """Kind ``responses``: each variant alone, by name, which is empty if the eval has only one."""
+    judges: Mapping[str, float | None] = {}
+    """Kind ``judged``: the mean of the scores that each of several judges gave, over cases, by its name."""
     kind: str = "fields"
     states: Literal["verdicts", "verdicts as scores", "scores", ""] = ""
     """What files state of cases. *verdicts*: one of each, which is its score, precision, recall and F1; *verdicts as

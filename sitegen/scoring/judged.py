@@ -4,9 +4,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from math import inf, sqrt
 from posixpath import basename, dirname, normpath, splitext
+from statistics import fmean
 from typing import Final, Literal
 
 from sitegen.config.models import case_settings, files_of
@@ -84,6 +85,7 @@ _ITERATION: Final = re.compile(r"iteration[-_].+")
 _RUN: Final = re.compile(r"(?:run|repeat|attempt|trial)[-_]?[0-9]+")
 _INDEX, _ANY = re.compile(re.escape(INDEX)), re.compile(rf"(?!{TRANSCRIPT.pattern}$).*")
 _NOTE: Final = 200  # characters
+_JUDGES: Final = 20  # the most judges with a mean of their own: the first of more
 _ANSWER: Final = 500  # the most characters of the note of a judgement, and of the answers in it
 
 
@@ -292,6 +294,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         fields=fields,
         findings=bounded_findings([*findings, *missing_usage(calls)]),
         expected_values=counts.tp + counts.fn,
+        judges=_by_judge(answers),
         kind="judged",
         states=states,
     )
@@ -338,6 +341,17 @@ def _judged_documents(
                 cost=usage.cost,
                 latency=usage.latency_median,
             )
+
+
+def _by_judge(answers: Mapping[str, Sequence[JudgedCase]]) -> dict[str, float | None]:
+    """Return the mean of the scores of each judge over cases; empty unless several judges gave scores."""
+    values: dict[str, dict[str, list[float]]] = {}
+    for repeats in answers.values():
+        scored = ((judge.name, judge.score) for case in repeats for judge in case.judges)
+        for name, scores in grouped((name, score) for name, score in scored if name and score is not None).items():
+            values.setdefault(name, {}).setdefault(repeats[0].id, []).append(fmean(scores))
+    several = values if len(values) > 1 else {}
+    return {name: stats.mean_over_cases(of_cases) for name, of_cases in islice(several.items(), _JUDGES)}
 
 
 def _graded_by(repeats: Sequence[JudgedCase]) -> str:

@@ -4,7 +4,7 @@
 """
 
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice, pairwise
 from operator import ne
@@ -46,6 +46,9 @@ VARIANTS: Final = 6
 _OTHERS: Final = 12  # largest number of lines of further axes, and of models under variants
 
 _BOTH: Final = "variant and model"
+JUDGE: Final = "judge"
+"""What stands for an axis before the name of a judge, whose line is the mean of its scores."""
+
 _AXES: Final = {_BOTH: ANSWERERS}  # what an axis of several stands for, by its name
 
 NEWEST: Final = 200
@@ -147,12 +150,14 @@ class TrendView(Frozen, dict=True, gc=True):
     def others(self) -> list[tuple[str, str]]:
         """The lines of further axes on which the newest answers differ: each axis and a value on it.
 
-        After these come the models under each variant, if there are several of both.
+        After these come the models under each variant, if there are several of both, and the judges.
         """
         axes = axes_of(self.points[-1].scorecard) if self.points else ()
         values = ((axis, value) for axis in axes if axis != self.lines[0] for value in _values_on(self.series, axis))
         both = _values_on(self.series, _BOTH, _OTHERS) if set(ANSWERERS) <= set(axes) else ()
-        return [*islice(values, _OTHERS), *((_BOTH, pair) for pair in both)]
+        judges = () if JUDGE in axes else _values_on(self.series, JUDGE)
+        named = chain(((_BOTH, pair) for pair in both), ((JUDGE, name) for name in judges))
+        return [*islice(values, _OTHERS), *named]
 
     @cached_property
     def fields(self) -> tuple[FieldOverPoints, ...]:
@@ -231,11 +236,10 @@ class TrendView(Frozen, dict=True, gc=True):
 
     @cached_property
     def values_of_lines(self) -> list[list[float | None]]:
-        """The headline of the answers with each value that has a line of its own, at every point."""
+        """The headline of the answers with each value that has a line of its own, or a judge's mean, at every point."""
         named = [*((self.lines[0], value) for value in self.lines[1]), *self.others]
         by_axis = {
-            axis: [headlines_by(point.scorecard, _AXES.get(axis, (axis,)), self.specs[0].name) for point in self.points]
-            for axis, _ in named
+            axis: [_means_by(point.scorecard, axis, self.specs[0].name) for point in self.points] for axis, _ in named
         }
         if "model" in by_axis and max(map(len, by_axis["model"])) < 2:  # a model for each output
             heads = zip(self.points, self.values, strict=True)
@@ -376,7 +380,7 @@ def trend_page(series: Series, summary: EvalSummary, columns: tuple[tuple[str, s
 
 
 def _values_on(series: Series, axis: str, most: int = VARIANTS) -> tuple[str, ...]:
-    """The values of answers on an axis, those of the newest point first; empty if no output has two."""
+    """The values of answers on an axis, or the judges; those of the newest point first, empty if no output has two."""
     axes = _AXES.get(axis, (axis,))
     stated = [
         dict.fromkeys(
@@ -384,11 +388,21 @@ def _values_on(series: Series, axis: str, most: int = VARIANTS) -> tuple[str, ..
             for document in point.scorecard.documents
             if document.axes.keys() >= {*axes}
         )
+        or dict.fromkeys(_judges(point.scorecard, axis))
         for point in reversed(series.points)
     ]
     if max(map(len, stated), default=0) < 2:
         return ()
     return tuple(dict.fromkeys(chain.from_iterable(stated)))[:most]
+
+
+def _means_by(card: Scorecard, axis: str, metric: str) -> Mapping[str, float | None]:
+    return headlines_by(card, _AXES.get(axis, (axis,)), metric) or _judges(card, axis)
+
+
+def _judges(card: Scorecard, axis: str) -> Mapping[str, float | None]:
+    """The means of the judges, which are no axis of answers; empty for any other one."""
+    return card.judges if axis == JUDGE else {}
 
 
 def _values(card: Scorecard, specs: Sequence[MetricSpec]) -> tuple[float | None, ...]:

@@ -14,7 +14,7 @@ from sitegen.pages.html import charts
 from sitegen.pages.html.formats import printable
 from sitegen.pages.html.tables import painted
 from sitegen.pages.labels import own_unit, subject_of
-from sitegen.pages.trend.page import NEWEST, TrendView
+from sitegen.pages.trend.page import JUDGE, NEWEST, TrendView
 from sitegen.pages.variants import TONES, tone
 from sitegen.stats.counts import error_numbers
 from sitegen.stats.intervals import mean
@@ -245,6 +245,8 @@ def _island(
     points, specs, changes = view.points[older:], view.specs[: view.drawn], view.changes[older:]
     counts = [place for place, spec in enumerate(specs) if spec.unit == COUNT]
     moved = [[change[k].amount if change else None for change in changes] for k in range(len(specs))]
+    by_axis, names = {JUDGE: "Judge"}, line_names(view)[view.drawn :]
+    axes = [view.lines[0]] * len(view.lines[1]) + [axis for axis, _ in view.others]
     # Labels of runs need not end with a number, which the script would read from them.
     is_small = len(points) * len(view.heat) <= _HEAT_VALUES
     labelled = all(iteration_number(point.snapshot.label) is not None for point in view.points)
@@ -259,7 +261,7 @@ def _island(
         **({"whole": counts} if counts else {}),
         "names": [
             *(spec.label for spec in specs),
-            *(f"{specs[0].label}, {name}" for name in line_names(view)[view.drawn :]),
+            *(f"{by_axis.get(axis, specs[0].label)}, {name}" for axis, name in zip(axes, names, strict=True)),
         ],
         "marks": [
             *(f"m{k}" for k in range(view.drawn)),
