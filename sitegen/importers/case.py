@@ -95,6 +95,11 @@ def texts_of(stated: Mapping[str, Value]) -> Mapping[str, str]:
     return _shared(tuple(said))
 
 
+def tags_of(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return those texts that are short enough to be words for groups of cases."""
+    return {name: text for name, text in texts.items() if text and max(map(len, text.split("\n"))) <= _TAG}
+
+
 @lru_cache(1024)
 def _shared(texts: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
     """One object for all answers with the same texts, of which there may be hundreds of thousands."""
@@ -153,9 +158,8 @@ class JudgedCase(Frozen):
     @property
     def axes(self) -> dict[str, str]:
         """What answers can be grouped by, and its value here."""
-        tags = {name: text for name, text in self.texts.items() if max(map(len, text.split("\n"))) <= _TAG}
         who = {"variant": self.variant, "model": self.model}
-        return {name: value for name, value in {**tags, **who}.items() if value}
+        return {name: value for name, value in {**tags_of(self.texts), **who}.items() if value}
 
     @property
     def score(self) -> float | None:

@@ -15,10 +15,11 @@ from msgspec import field
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
+from sitegen.importers.case import tags_of, texts_of
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Judgement, Outcome, Unusable, Value
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import AlignmentPanel
+from sitegen.model.scorecards import ANSWERERS, AlignmentPanel
 from sitegen.scoring.compare import Comparison, TruthError, comparison
 from sitegen.scoring.ground_truth.truth import ByIndex, GroundTruth, located
 from sitegen.scoring.paths import DOCUMENT, ValuePlace, follow, item_name, item_names, objects_of, project, with_key
@@ -158,9 +159,17 @@ class CompiledTruth:
         """The decimal marks that the texts of each attribute prove; None if no types have to be inferred."""
         self.trees: list[Branch] = []
         """The tree of each document."""
+        self.tags: dict[str, dict[str, str]] = {}
+        """What else is said of each document, by its id: short texts that are not scored."""
         for document in truth.documents:
             self._document = document
             self.trees.append(self._branch(document.root, DOCUMENT))
+            said: dict[str, Value] = {}
+            for name, value in document.root.items():
+                if rules.ignored(DOCUMENT.member(name)):
+                    said |= value if isinstance(value, dict) else {name: value}
+            tags = tags_of(texts_of(said))
+            self.tags[document.id] = {name: text for name, text in tags.items() if name not in ANSWERERS}
 
     def _branch(self, members: dict[str, Value], place: ValuePlace) -> Branch:
         self.objects.add(place.attribute)

@@ -276,7 +276,8 @@ class _FieldsScoring:
         self._panels += panels
         counts = stats.tally(judgements, rules.mapping.convention)
         of_case = document.id or _UNNAMED if any(who) else ""
-        return DocumentScore(name, status, counts, of_case=of_case, axes=who.axes, repeat=who.repeat)
+        axes = {**self._truth.tags[document.id], **who.axes}
+        return DocumentScore(name, status, counts, of_case=of_case, axes=axes, repeat=who.repeat)
 
     def _roots(self, who: Answerer, output: ReadOutput) -> dict[str, dict[str, Value]]:
         """Return the documents of an output by the names of the expected ones; report those without a counterpart."""

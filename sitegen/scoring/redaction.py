@@ -58,6 +58,7 @@ class Redaction:
                 replace(_without_values(each), note="", document=names.get(each.document, each.document))
                 for each in judgements
             )
+        if kind != "responses":
             documents = (
                 replace(
                     each,
