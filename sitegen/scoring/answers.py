@@ -62,15 +62,21 @@ def fewest_verdicts(answers: Iterable[Sequence[JudgedCase]]) -> int:
 
 
 def draws(repeats: Sequence[JudgedCase], k: int) -> Iterator[Metric]:
-    """Yield what the answers to a case show if k of them are drawn without replacement; nothing if it has fewer.
+    """Yield what the answers to a case show if k of them are drawn, and how many they are; nothing if it has fewer."""
+    number, passed = _verdicts(repeats)
+    if chances := drawn(number, passed, k):
+        yield from map(Metric, (*stats.OF_DRAWS, *stats.DRAWN_FROM), (*chances, float(number), float(passed)))
+
+
+def drawn(number: int, passed: int, k: int) -> tuple[float, ...]:
+    """Return the values of ``OF_DRAWS`` if k of so many answers are drawn without replacement; empty if it has fewer.
 
     The unbiased estimate of pass@k is that of Chen et al., *Evaluating Large Language Models Trained on Code*, 2021.
     """
-    number, passed = _verdicts(repeats)
-    if number >= k > 1:
-        ways = comb(number, k)
-        values = (1 - comb(number - passed, k) / ways, comb(passed, k) / ways, float(0 < passed < number))
-        yield from map(Metric, (*stats.OF_DRAWS, *stats.DRAWN_FROM), (*values, float(number), float(passed)))
+    if number < k or k < 2:
+        return ()
+    ways = comb(number, k)
+    return 1 - comb(number - passed, k) / ways, comb(passed, k) / ways, float(0 < passed < number)
 
 
 def confidences(attribute: str, cases: Iterable[JudgedCase]) -> Iterator[tuple[float, bool]]:

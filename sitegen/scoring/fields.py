@@ -9,11 +9,22 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.importers.case import as_shares, document_of
+from sitegen.model.frozen import grouped
 from sitegen.model.metrics import Metric, Nouns
 from sitegen.model.outcomes import EXTRA_ITEM, MISSING_ITEM, Judgement, Outcome, Value
 from sitegen.model.problems import About, Finding, Parsed
-from sitegen.model.scorecards import AlignmentPanel, DocumentScore, FieldScore, NotePanel, Result, Scorecard, Status
+from sitegen.model.scorecards import (
+    ANSWERERS,
+    AlignmentPanel,
+    DocumentScore,
+    FieldScore,
+    NotePanel,
+    Result,
+    Scorecard,
+    Status,
+)
 from sitegen.scoring.answerers import Answerer, files_of_each
+from sitegen.scoring.answers import drawn
 from sitegen.scoring.compare import doubt
 from sitegen.scoring.compiled_truth import (
     Branch,
@@ -156,7 +167,23 @@ def _field_metrics(documents: Sequence[DocumentScore], over_attributes: float | 
         *(Metric(ratio.name, ratio.of(counts)) for ratio in (*stats.RATIOS, stats.FIELD_ACCURACY)),
         Metric("macro_f1", stats.mean(stats.f1(document.counts) for document in documents)),
         Metric("macro_f1_attributes", over_attributes),
+        *_of_repeats(documents),
     )
+
+
+def _of_repeats(documents: Sequence[DocumentScore]) -> Iterable[Metric]:
+    """Return what repeats of documents show, over cases: one of which all values are right has passed."""
+    groups = grouped(
+        ((each.case, *(each.axes.get(axis, "") for axis in ANSWERERS)), not stats.errors(each.counts))
+        for each in documents
+        if each.repeat
+    )
+    k = min((len(passed) for passed in groups.values() if len(passed) > 1), default=0)
+    chances: dict[str, dict[str, list[float]]] = {}
+    for (case, *_), passed in groups.items():
+        for name, chance in zip(stats.OF_DRAWS, drawn(len(passed), sum(passed), k), strict=False):
+            chances.setdefault(name, {}).setdefault(case, []).append(chance)
+    return (Metric(name, stats.mean_over_cases(of_cases)) for name, of_cases in chances.items())
 
 
 SCORER: Final = Scorer(

@@ -11,6 +11,7 @@ from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.problems import Severity
 from sitegen.model.scorecards import ANSWERERS, DocumentScore, DocumentStatus, PairedBy, Result, Status
 from sitegen.model.usage import RunUsage
+from sitegen.scoring.answers import OF_DRAWS
 from sitegen.stats import counts as stats
 from sitegen.stats.confidence import AUROC
 from sitegen.text.values import json_value
@@ -34,6 +35,7 @@ METRICS: Final = (
     *(ratio.spec for ratio in (*stats.RATIOS, stats.FIELD_ACCURACY)),
     MetricSpec("macro_f1", "Macro F1", "The mean of the documents' F1."),
     MetricSpec("macro_f1_attributes", "Macro F1 over fields", "The mean of the F1 of each field."),
+    *OF_DRAWS,
     AUROC,
 )
 """The metrics of kind ``fields``, the headline first: of its scorecards, and of its documents."""
