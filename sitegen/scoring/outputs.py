@@ -21,6 +21,7 @@ from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.scoring.case_files import VALUE, rank_as_id, read_case_file
 from sitegen.scoring.evidence import TRACES
+from sitegen.scoring.ground_truth import ITEMS
 from sitegen.scoring.ground_truth.truth import ENVELOPES, GroundTruth
 from sitegen.scoring.kinds import File, content_of
 from sitegen.scoring.mapping import Mapping
@@ -63,6 +64,8 @@ class ReadOutput:
         self._key = mapping.documents.key if mapping.documents else truth.key
         self._is_lone = len(truth.documents) == 1
         self._truth = truth
+        self._lists = {document.id for document in truth.documents if truth.files and [*document.root] == [ITEMS]}
+        """The names of the documents that are nothing but a list."""
         self._may_be_list = not self._is_lone or self._key is not None
         if not files:
             self._refuse("", UnreadableError("the output is missing", "Make the output again."))
@@ -155,6 +158,8 @@ class ReadOutput:
             (only,) = value  # which may be an envelope around all documents
             is_around = isinstance(only, dict) and any(isinstance(inner, list) for inner in _within_envelopes(only))
             value = only if is_around else value
+        if isinstance(value, list) and stem in self._lists:
+            value = {ITEMS: value}
         if isinstance(value, list) and self._may_be_list and not stem:
             self._add_rows([(document, None) for document in value])
         elif isinstance(value, dict):

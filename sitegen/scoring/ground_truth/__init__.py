@@ -84,6 +84,10 @@ def _truth_of_cases(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
     return GroundTruth(documents=tuple(documents.values()), written=False, key=None, findings=findings)
 
 
+ITEMS: Final = "items"
+"""The field of a document that is nothing but a list, in a file of its own."""
+
+
 def _truth_of_folder(content: bytes, mapping: Mapping) -> GroundTruth:
     """Return a document in each file, named after it. A file that cannot be read loses its own document alone."""
     files = unpacked(content)
@@ -96,7 +100,11 @@ def _truth_of_folder(content: bytes, mapping: Mapping) -> GroundTruth:
         try:
             if is_pointer(content_of_file):
                 raise UnreadableError(POINTER, MissingObjectsError(in_lfs=True).fix or "")
-            truth = read_ground_truth(path, content_of_file, mapping)
+            read = read_data(ending(path), content_of_file) if ending(path) in ("json", "yaml", "yml") else None
+            if read and isinstance(read.value, list) and len(read.value) > 1:
+                truth = _truth_of_documents(Parsed({ITEMS: read.value}, read.findings), mapping)
+            else:
+                truth = read_ground_truth(path, content_of_file, mapping)
             (document, *more) = truth.documents
             if more or name in documents:
                 message = f"it holds {len(more) + 1} documents" if more else f"another file is named {name!r} as well"

@@ -75,12 +75,17 @@ CasesById: TypeAlias = dict[str, TestCase]
 """In the order of the file."""
 
 
+_LISTS_OF_CASES: Final = ("test_cases", "cases", "tests", "examples", "items", "questions", "samples", "data")
+_LISTS_OF_RESPONSES: Final = ("responses", "results", "outputs", "predictions", "answers")
+"""Keys of an object under which its list stands, by precedence; also of the cases above."""
+
+
 @lru_cache(maxsize=16)
 def read_cases(content: bytes) -> Parsed[CasesById]:
     """Read the cases, and report those that cannot be used. Raises UnreadableError if there is no list of cases."""
     value, findings = _listed(content)
     if isinstance(value, dict):
-        value = value.get("test_cases", value.get("cases"))
+        value = next((listed for key in _LISTS_OF_CASES if isinstance(listed := value.get(key), list)), None)
     if not isinstance(value, list):
         raise UnreadableError("it is not a list of test cases", "Write a list of {id, input, expected, category}.")
     remarks = [*findings]
@@ -319,8 +324,9 @@ class _ResponsesReader:
         value, findings = _listed(content)
         self._findings += findings
         if isinstance(value, dict):
-            below = value.get("responses")
-            if isinstance(below, list | dict):
+            below = next((value[key] for key in _LISTS_OF_RESPONSES if isinstance(value.get(key), list)), None)
+            below = value["responses"] if isinstance(value.get("responses"), dict) else below
+            if below is not None:
                 self.beside = stated_run(value, value.get("metadata"))
                 value = below
         if isinstance(value, dict):
