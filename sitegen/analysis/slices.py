@@ -55,8 +55,9 @@ class Slice(Frozen):
     change: float | None = None
     """Of the headline since the point before, over the cases that both have; None without them."""
     verdict: ChangeVerdict | None = None
-    is_best: bool = False
-    """Whether it is better than each other one by more than chance, over the cases of both."""
+    best_of: tuple[str, ...] = ()
+    """Among what it is better than each other one by more than chance, over the cases of both: ``all``, or the axes on
+    which the others have its value, if there are two."""
     cells: Callable[[], Iterable[Cell]] = tuple
     """Returns those of its documents, under the names that its scorecard has, each with its state here alone."""
 
@@ -133,12 +134,22 @@ def splits(before: Scorecard | None, after: Scorecard, spec: MetricSpec, at: At 
     """
     for of in _wanted(after):
         found = {part.values: part for part in _slices(before, after, of, spec, at)}
-        best = _highest([*found.values()], spec) if of[0] in ANSWERERS else None
-        gains = (other.verdict_on(best, spec) for other in found.values() if best and other is not best)
-        if best and all(gain and gain.decision == "better" for gain in gains):
-            found[best.values] = replace(best, is_best=True)
+        for among, parts in _rivals(found, of) if of[0] in ANSWERERS else ():
+            best = _highest(parts, spec)
+            known = found[best.values].best_of if best else ("all",)
+            gains = (other.verdict_on(best, spec) for other in parts if best and other is not best)
+            if best and "all" not in known and all(gain and gain.decision == "better" for gain in gains):
+                found[best.values] = replace(best, best_of=(*known, among))
         if found:
             yield found
+
+
+def _rivals(found: Split, axes: Sequence[str]) -> Iterator[tuple[str, list[Slice]]]:
+    """Yield the slices among which one may be the best: all, and along two axes those with one value on either."""
+    yield "all", [*found.values()]
+    for axis in axes if len(axes) > 1 else ():
+        for parts in grouped((part.where[axis], part) for part in found.values()).values():
+            yield axis, parts
 
 
 def slices_of(

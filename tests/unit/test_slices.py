@@ -81,13 +81,14 @@ def test_the_matrix_has_the_mean_the_cost_and_the_latency_of_each_pair():
     assert [*matrix] == [("short", "mini"), ("long", "mini"), ("short", "large"), ("long", "large")]
     cell = matrix["long", "mini"]
     assert [cell.value, cell.cases, cell.cost, cell.latency] == pytest.approx([0.535, 8, 0.008, 0.1])
-    assert [values for values, part in matrix.items() if part.is_best] == [("long", "large")]
+    best_of = {values: part.best_of for values, part in matrix.items() if part.best_of}
+    assert best_of == {("long", "mini"): ("model",), ("short", "large"): ("variant",), ("long", "large"): ("all",)}
 
 
 def test_the_best_model_is_better_than_each_other_one_by_more_than_chance():
-    assert [part.is_best for part in split_of(scored(answers()), "model").values()] == [False, True]
+    assert [part.best_of for part in split_of(scored(answers()), "model").values()] == [(), ("all",)]
     alike = [{**row, "score": 0.5 if row["id"] < "c4" or row["model"] == "mini" else 0.6} for row in answers()]
-    assert not any(part.is_best for part in split_of(scored(alike[:-4]), "model").values())
+    assert not any(part.best_of for part in split_of(scored(alike[:-4]), "model").values())
     for rows, expected in ((answers(), ("large", "large", None)), (alike[20:], ("mini", "large", "cannot tell"))):
         found = cheapest(split_of(scored(rows), "model"), scorer("judged").metrics[0])
         assert found is not None
