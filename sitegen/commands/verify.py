@@ -198,7 +198,9 @@ def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     for document in documents[:SHOWN]:
         own = dict(document.metrics)
         shown = (f"{spec.label} {number(own.get(spec.name))}" for spec in specs[:HEADLINES])
-        lines.append(f"  {line(document.name, _LONGEST_NAME)}: {'  '.join(shown)}")
+        case = document.of_case or document.name  # which is cut, and not who answered it
+        name = line(case, _LONGEST_NAME) + line(document.name.removeprefix(case), 2 * _LONGEST_NAME)
+        lines.append(f"  {name}: {'  '.join(shown)}")
     if len(documents) > SHOWN:
         lines.append(f"  ... and {len(documents) - SHOWN} more: --json has all, --open shows them")
     return lines

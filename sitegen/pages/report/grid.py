@@ -35,7 +35,7 @@ from sitegen.text.words import tokens
 
 DRAWN: Final = 50
 """The most cases on the page itself."""
-_PAGE: Final = 120_000  # the most characters of markup of these, if the first alone has no more
+_PAGE: Final = 240_000  # the most characters of markup of these, if the first alone has no more
 PART: Final = 100  # cases in a file beside the page
 _TEXT: Final = 600  # the most characters of a text in the grid
 LONG: Final = 4_000  # the same on the page of its case
