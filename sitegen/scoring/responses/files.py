@@ -75,6 +75,8 @@ CasesById: TypeAlias = dict[str, TestCase]
 """In the order of the file."""
 
 
+_VARIANTS: Final = ("variant", "prompt_id", "prompt_name", "prompt_version", "experiment", "arm", "condition")
+"""Keys of a response with the name of its variant, where its file has none."""
 _LISTS_OF_CASES: Final = ("test_cases", "cases", "tests", "examples", "items", "questions", "samples", "data")
 _LISTS_OF_RESPONSES: Final = ("responses", "results", "outputs", "predictions", "answers")
 """Keys of an object under which its list stands, by precedence; also of the cases above."""
@@ -362,11 +364,12 @@ class _ResponsesReader:
             fix = "For the eval in the manifest, set kind: judged and name the file under outputs, if these count."
             self._findings.append(Finding("warning", message, fix, line=line))
         error, given = value.get("error"), value.get(key)
-        answers: dict[str, Value] = {self._variant: given}
+        own = self._variant or id_text(value.get(usual_key([value], _VARIANTS)))
+        answers: dict[str, Value] = {own: given}
         if isinstance(given, dict) and case_id not in self._objects:
             if inner := usual_key([given], (*ANSWER, "label")):  # what is stated about the answer lies beside it
-                answers = {self._variant: given[inner]}
-            elif not self._variant and len(given) > 1 and all(isinstance(answer, str) for answer in given.values()):
+                answers = {own: given[inner]}
+            elif not own and len(given) > 1 and all(isinstance(answer, str) for answer in given.values()):
                 answers = given  # the answers of several prompts or models, by their names
         for variant, answer in answers.items():
             texts = case_id, variant, text_of_value(answer), text_of_value(error) if error else ""
