@@ -134,7 +134,10 @@ def splits(before: Scorecard | None, after: Scorecard, spec: MetricSpec, at: At 
     """
     for of in _wanted(after):
         found = {part.values: part for part in _slices(before, after, of, spec, at)}
-        for among, parts in _rivals(found, of) if of[0] in ANSWERERS else ():
+        rivals = [("all", [*found.values()])] if of[0] in ANSWERERS else []
+        for axis in of if len(of) > 1 else ():  # those with one value on either
+            rivals += ((axis, parts) for parts in grouped((each.where[axis], each) for each in found.values()).values())
+        for among, parts in rivals:
             best = _highest(parts, spec)
             known = found[best.values].best_of if best else ("all",)
             gains = (other.verdict_on(best, spec) for other in parts if best and other is not best)
@@ -142,14 +145,6 @@ def splits(before: Scorecard | None, after: Scorecard, spec: MetricSpec, at: At 
                 found[best.values] = replace(best, best_of=(*known, among))
         if found:
             yield found
-
-
-def _rivals(found: Split, axes: Sequence[str]) -> Iterator[tuple[str, list[Slice]]]:
-    """Yield the slices among which one may be the best: all, and along two axes those with one value on either."""
-    yield "all", [*found.values()]
-    for axis in axes if len(axes) > 1 else ():
-        for parts in grouped((part.where[axis], part) for part in found.values()).values():
-            yield axis, parts
 
 
 def slices_of(

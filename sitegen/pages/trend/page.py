@@ -238,9 +238,10 @@ class TrendView(Frozen, dict=True, gc=True):
     def values_of_lines(self) -> list[list[float | None]]:
         """The headline of the answers with each value that has a line of its own, or a judge's mean, at every point."""
         named = [*((self.lines[0], value) for value in self.lines[1]), *self.others]
-        by_axis = {
-            axis: [_means_by(point.scorecard, axis, self.specs[0].name) for point in self.points] for axis, _ in named
-        }
+        by_axis = {}
+        for axis in dict.fromkeys(axis for axis, _ in named):
+            axes, metric, cards = _AXES.get(axis, (axis,)), self.specs[0].name, (at.scorecard for at in self.points)
+            by_axis[axis] = [headlines_by(card, axes, metric) or _judges(card, axis) for card in cards]
         if "model" in by_axis and max(map(len, by_axis["model"])) < 2:  # a model for each output
             heads = zip(self.points, self.values, strict=True)
             by_axis["model"] = [{point.made_by: values[0]} for point, values in heads]
@@ -394,10 +395,6 @@ def _values_on(series: Series, axis: str, most: int = VARIANTS) -> tuple[str, ..
     if max(map(len, stated), default=0) < 2:
         return ()
     return tuple(dict.fromkeys(chain.from_iterable(stated)))[:most]
-
-
-def _means_by(card: Scorecard, axis: str, metric: str) -> Mapping[str, float | None]:
-    return headlines_by(card, _AXES.get(axis, (axis,)), metric) or _judges(card, axis)
 
 
 def _judges(card: Scorecard, axis: str) -> Mapping[str, float | None]:
