@@ -13,21 +13,21 @@ from typing import Final
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_682,
+    "lines of sitegen/": 62_953,
     "modules of sitegen/": 284,
     "classes": 496,
     "classes in pages/": 70,
-    "fields of classes": 2_198,
-    "functions": 3_419,
-    "parameters": 4_900,
+    "fields of classes": 2_199,
+    "functions": 3_430,
+    "parameters": 4_923,
     "functions with more than 6 parameters": 1,
     "private functions of at most 6 lines used once": 28,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_171,
+    "lines of templates, styles and scripts": 8_187,
     "template lines over 160 characters": 0,
-    "lines of tests": 39_840,
+    "lines of tests": 39_888,
     "patches of attributes in tests": 44,
     "constructions with over 3 positional values in tests": 8,
 }
