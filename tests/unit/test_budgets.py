@@ -27,7 +27,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_187,
     "template lines over 160 characters": 0,
-    "lines of tests": 39_888,
+    "lines of tests": 39_889,
     "patches of attributes in tests": 44,
     "constructions with over 3 positional values in tests": 8,
 }
