@@ -257,12 +257,12 @@ def with_named_checks(row: dict[str, Value]) -> dict[str, Value]:
     row = sided if CHECKS in sided else row
     checks = dict[str, Value]()
     for name, cell in row.items():
+        is_json = isinstance(cell, str) and cell[:1] in ("{", "[")
+        if not (is_json or isinstance(cell, list | dict)):
+            continue
         is_object = plain_key(name) in NAMES["checks"]
         if is_object and isinstance(cell, dict) and isinstance(cell.get("results"), list):
             cell = cell["results"]
-        is_json = isinstance(cell, str) and cell[:1] in ("{", "[")
-        if not (is_json or isinstance(cell, list)):
-            continue
         may_be_list = is_object or plain_key(name) in NAMES["listed checks"]
         if isinstance(cell, str) and (may_be_list or _ONE_NUMBER.fullmatch(cell)):
             with suppress(UnreadableError):
